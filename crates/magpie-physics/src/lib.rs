@@ -1,0 +1,2 @@
+//! Rigid bodies on spring joints.
+pub mod robot;

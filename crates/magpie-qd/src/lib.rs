@@ -1,0 +1,1 @@
+//! Archives, emitters and metrics.
