@@ -1,0 +1,239 @@
+//! What a formula may ask of a number.
+
+use std::fmt::Debug;
+use std::ops::{Add, BitAnd, BitOr, Div, Mul, Neg, Not, Sub};
+
+/// A number or a vector of them: the only arithmetic that physics and tasks use.
+///
+/// Branches do not exist lane by lane: compare to a [`Mask`] and [`select`](Number::select).
+pub trait Number:
+    Copy
+    + Add<Output = Self>
+    + Sub<Output = Self>
+    + Mul<Output = Self>
+    + Div<Output = Self>
+    + Neg<Output = Self>
+    + 'static
+{
+    /// Proof that the instruction set behind this number is there; zero-sized.
+    type Token: Copy;
+    /// The type of one lane.
+    type Scalar: Scalar;
+    /// The result of a comparison.
+    type Mask: Mask;
+    /// How the number rests in memory.
+    type Pack: PackOf<Self::Scalar>;
+
+    /// The same value in every lane.
+    fn splat(token: Self::Token, value: Self::Scalar) -> Self;
+    /// Reads from memory.
+    fn load(token: Self::Token, pack: &Self::Pack) -> Self;
+    /// Writes to memory.
+    fn store(self, pack: &mut Self::Pack);
+    /// The token this number was made with.
+    fn token(self) -> Self::Token;
+
+    /// `self * factor + term`, fused where the hardware can.
+    fn mul_add(self, factor: Self, term: Self) -> Self;
+    /// Square root.
+    fn sqrt(self) -> Self;
+    /// Absolute value.
+    fn abs(self) -> Self;
+    /// The smaller one.
+    fn min(self, other: Self) -> Self;
+    /// The larger one.
+    fn max(self, other: Self) -> Self;
+    /// Nearest integer, ties to even.
+    fn round(self) -> Self;
+    /// `self < other`.
+    fn lt(self, other: Self) -> Self::Mask;
+    /// `self > other`.
+    fn gt(self, other: Self) -> Self::Mask;
+    /// `self` where the mask is true, `other` elsewhere.
+    fn select(mask: Self::Mask, if_true: Self, if_false: Self) -> Self;
+
+    /// The angle of the point (x, self) in (-π, π]; 0 at the origin.
+    fn atan2(self, x: Self) -> Self;
+    /// Arc cosine of a number in [-1, 1].
+    fn acos(self) -> Self;
+    /// Arc sine of a number in [-1, 1].
+    fn asin(self) -> Self;
+    /// Sine and cosine.
+    fn sin_cos(self) -> (Self, Self);
+
+    /// A constant of the same kind as `self`.
+    #[inline(always)]
+    fn constant(self, value: f64) -> Self {
+        Self::splat(self.token(), Self::Scalar::from_f64(value))
+    }
+
+    /// Zero of the same kind as `self`.
+    #[inline(always)]
+    fn zero(self) -> Self {
+        self.constant(0.0)
+    }
+
+    /// Limits to [low, high].
+    #[inline(always)]
+    fn clamp(self, low: Self, high: Self) -> Self {
+        self.max(low).min(high)
+    }
+
+    /// -1, 0 or 1.
+    #[inline(always)]
+    fn signum_or_zero(self) -> Self {
+        let (zero, one) = (self.zero(), self.constant(1.0));
+        Self::select(self.gt(zero), one, Self::select(self.lt(zero), -one, zero))
+    }
+
+    /// `self` where the mask is true, zero elsewhere.
+    #[inline(always)]
+    fn masked(self, mask: Self::Mask) -> Self {
+        Self::select(mask, self, self.zero())
+    }
+}
+
+/// Truth values, one a lane.
+pub trait Mask: Copy + BitAnd<Output = Self> + BitOr<Output = Self> + Not<Output = Self> {
+    /// Whether any lane is true.
+    fn any(self) -> bool;
+    /// Lane i in bit i.
+    fn bits(self) -> u32;
+}
+
+/// A single lane.
+pub trait Scalar: Copy + Default + PartialEq + PartialOrd + Debug + Send + Sync + 'static {
+    /// Rounds to this type.
+    fn from_f64(value: f64) -> Self;
+    /// Widens.
+    fn to_f64(self) -> f64;
+}
+
+/// Memory for the lanes of one number.
+pub trait PackOf<T>: Copy + Default + Debug + Send + Sync + 'static {
+    /// How many lanes it holds.
+    const LANES: usize;
+    /// The lanes in order.
+    fn lanes(&self) -> &[T];
+    /// The lanes in order.
+    fn lanes_mut(&mut self) -> &mut [T];
+}
+
+impl Scalar for f32 {
+    #[inline(always)]
+    fn from_f64(value: f64) -> f32 {
+        value as f32
+    }
+    #[inline(always)]
+    fn to_f64(self) -> f64 {
+        self.into()
+    }
+}
+
+impl Scalar for f64 {
+    #[inline(always)]
+    fn from_f64(value: f64) -> f64 {
+        value
+    }
+    #[inline(always)]
+    fn to_f64(self) -> f64 {
+        self
+    }
+}
+
+impl PackOf<f64> for f64 {
+    const LANES: usize = 1;
+    fn lanes(&self) -> &[f64] {
+        std::slice::from_ref(self)
+    }
+    fn lanes_mut(&mut self) -> &mut [f64] {
+        std::slice::from_mut(self)
+    }
+}
+
+impl Mask for bool {
+    #[inline(always)]
+    fn any(self) -> bool {
+        self
+    }
+    #[inline(always)]
+    fn bits(self) -> u32 {
+        self.into()
+    }
+}
+
+impl Number for f64 {
+    type Token = ();
+    type Scalar = f64;
+    type Mask = bool;
+    type Pack = f64;
+
+    #[inline(always)]
+    fn splat((): (), value: f64) -> f64 {
+        value
+    }
+    #[inline(always)]
+    fn load((): (), pack: &f64) -> f64 {
+        *pack
+    }
+    #[inline(always)]
+    fn store(self, pack: &mut f64) {
+        *pack = self;
+    }
+    #[inline(always)]
+    fn token(self) {}
+
+    // Not fused: without a target feature the fused one is a slow library call, and proof needs no last bit.
+    #[inline(always)]
+    fn mul_add(self, factor: f64, term: f64) -> f64 {
+        self * factor + term
+    }
+    #[inline(always)]
+    fn sqrt(self) -> f64 {
+        f64::sqrt(self)
+    }
+    #[inline(always)]
+    fn abs(self) -> f64 {
+        f64::abs(self)
+    }
+    #[inline(always)]
+    fn min(self, other: f64) -> f64 {
+        f64::min(self, other)
+    }
+    #[inline(always)]
+    fn max(self, other: f64) -> f64 {
+        f64::max(self, other)
+    }
+    #[inline(always)]
+    fn round(self) -> f64 {
+        self.round_ties_even()
+    }
+    #[inline(always)]
+    fn lt(self, other: f64) -> bool {
+        self < other
+    }
+    #[inline(always)]
+    fn gt(self, other: f64) -> bool {
+        self > other
+    }
+    #[inline(always)]
+    fn select(mask: bool, if_true: f64, if_false: f64) -> f64 {
+        if mask { if_true } else { if_false }
+    }
+    #[inline(always)]
+    fn atan2(self, x: f64) -> f64 {
+        f64::atan2(self, x)
+    }
+    #[inline(always)]
+    fn acos(self) -> f64 {
+        f64::acos(self)
+    }
+    #[inline(always)]
+    fn asin(self) -> f64 {
+        f64::asin(self)
+    }
+    #[inline(always)]
+    fn sin_cos(self) -> (f64, f64) {
+        f64::sin_cos(self)
+    }
+}

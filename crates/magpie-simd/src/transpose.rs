@@ -1,0 +1,99 @@
+//! Between rows (one row a world, as networks and files want them) and packs (one pack a feature).
+
+use fearless_simd::{Simd, SimdBase, f32x16};
+
+use crate::lanes::{LANES, Lanes, Pack};
+
+/// Four rounds of perfect shuffles turn sixteen rows into sixteen columns.
+#[inline(always)]
+fn transpose<S: Simd>(mut v: [Lanes<S>; LANES]) -> [Lanes<S>; LANES] {
+    for _ in 0..4 {
+        let from = v;
+        for i in 0..LANES / 2 {
+            v[2 * i] = from[i].zip_low(from[i + LANES / 2]);
+            v[2 * i + 1] = from[i].zip_high(from[i + LANES / 2]);
+        }
+    }
+    v
+}
+
+/// Writes `packs` (one a feature) as rows of length `packs.len()`; `rows` may hold fewer than sixteen of them.
+#[inline(always)]
+pub fn unpack_rows<S: Simd>(token: S, packs: &[Pack], rows: &mut [f32]) {
+    let width = packs.len();
+    let count = if width == 0 { 0 } else { rows.len() / width };
+    let mut done = 0;
+    if count == LANES {
+        while done + LANES <= width {
+            let columns = std::array::from_fn(|i| f32x16::load_array_ref(token, &packs[done + i].0));
+            for (lane, row) in transpose(columns).into_iter().enumerate() {
+                row.store_slice(&mut rows[lane * width + done..][..LANES]);
+            }
+            done += LANES;
+        }
+    }
+    for (feature, pack) in packs.iter().enumerate().skip(done) {
+        for lane in 0..count.min(LANES) {
+            rows[lane * width + feature] = pack.0[lane];
+        }
+    }
+}
+
+/// Reads rows of length `packs.len()` into packs; lanes beyond the rows given keep what they had.
+#[inline(always)]
+pub fn pack_rows<S: Simd>(token: S, rows: &[f32], packs: &mut [Pack]) {
+    let width = packs.len();
+    let count = if width == 0 { 0 } else { rows.len() / width };
+    let mut done = 0;
+    if count == LANES {
+        while done + LANES <= width {
+            let lanes =
+                std::array::from_fn(|lane| f32x16::from_slice(token, &rows[lane * width + done..][..LANES]));
+            for (i, column) in transpose(lanes).into_iter().enumerate() {
+                column.store_array(&mut packs[done + i].0);
+            }
+            done += LANES;
+        }
+    }
+    for (feature, pack) in packs.iter_mut().enumerate().skip(done) {
+        for lane in 0..count.min(LANES) {
+            pack.0[lane] = rows[lane * width + feature];
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Isa, Task};
+
+    struct RoundTrip<'a>(&'a [f32], &'a mut [Pack], &'a mut [f32]);
+    impl Task for RoundTrip<'_> {
+        type Output = ();
+        #[inline(always)]
+        fn run<S: Simd>(self, token: S) {
+            pack_rows(token, self.0, self.1);
+            unpack_rows(token, self.1, self.2);
+        }
+    }
+
+    #[test]
+    fn rows_and_packs_are_each_others_inverse() {
+        for isa in Isa::available() {
+            for width in [0, 1, 5, 16, 17, 40] {
+                for count in [0, 1, 7, 15, 16] {
+                    let rows: Vec<f32> = (0..width * count).map(|i| i as f32).collect();
+                    let (mut packs, mut back) = (vec![Pack([-1.0; 16]); width], vec![f32::NAN; rows.len()]);
+                    isa.run(RoundTrip(&rows, &mut packs, &mut back));
+                    assert_eq!(rows, back, "{isa}, width {width}, count {count}");
+                    for (feature, pack) in packs.iter().enumerate() {
+                        for lane in 0..LANES {
+                            let want = if lane < count { rows[lane * width + feature] } else { -1.0 };
+                            assert_eq!(pack.0[lane], want);
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
