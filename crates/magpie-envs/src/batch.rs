@@ -1,0 +1,163 @@
+//! Many environments, stepped by all cores.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use magpie_simd::{Isa, LANES, Pack};
+use rayon::prelude::*;
+
+use crate::chunk::{CHUNK, Chunk};
+use crate::environment::Environment;
+use crate::group::Group;
+
+/// N environments of one kind. What happens in environment i depends on the seed, on i and on the actions it gets:
+/// not on N, nor on the number of threads, nor on its neighbours.
+///
+/// Work runs on the current rayon pool. No step allocates.
+#[derive(Debug, Clone)]
+pub struct Batch {
+    env: Arc<Environment>,
+    chunks: Vec<Chunk>,
+    /// One buffer of packed actions a chunk.
+    actions: Vec<Vec<Pack>>,
+    count: usize,
+}
+
+/// What a step gives, one row an environment.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Rows {
+    /// What to act on next: after a finished episode, the first observation of the next one.
+    pub observation: Vec<f32>,
+    /// In rows where an episode has just finished: its last observation. Other rows hold old values.
+    pub final_observation: Vec<f32>,
+    /// Reward.
+    pub reward: Vec<f32>,
+    /// Measure of the step.
+    pub measure: Vec<f32>,
+    /// The episode ended by itself: there is nothing after the final observation.
+    pub terminated: Vec<bool>,
+    /// The episode was cut off: the final observation has a future that will not be seen.
+    pub truncated: Vec<bool>,
+}
+
+impl Batch {
+    /// Environments `ids` under `seed`, on the fastest instruction set. Reset before the first step.
+    pub fn new(env: Arc<Environment>, ids: Range<u32>, seed: u64) -> Batch {
+        Batch::with_isa(env, ids, seed, Isa::best())
+    }
+
+    /// The same on a chosen instruction set.
+    pub fn with_isa(env: Arc<Environment>, ids: Range<u32>, seed: u64, isa: Isa) -> Batch {
+        let count = ids.len();
+        let chunks: Vec<_> = (0..count)
+            .step_by(CHUNK)
+            .map(|start| {
+                let size = CHUNK.min(count - start);
+                Chunk::new(Arc::clone(&env), isa, seed, ids.start + start as u32, size)
+            })
+            .collect();
+        let actions = chunks
+            .iter()
+            .map(|chunk| vec![Pack::default(); chunk.groups().len() * env.action_size()])
+            .collect();
+        Batch { env, chunks, actions, count }
+    }
+
+    /// Number of environments.
+    pub fn len(&self) -> usize {
+        self.count
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// What kind of environments these are.
+    pub fn environment(&self) -> &Arc<Environment> {
+        &self.env
+    }
+
+    /// The chunks, each to be driven alone: policy and physics of one chunk run in cache, without a barrier a step.
+    pub fn chunks_mut(&mut self) -> &mut [Chunk] {
+        &mut self.chunks
+    }
+
+    /// The chunks.
+    pub fn chunks(&self) -> &[Chunk] {
+        &self.chunks
+    }
+
+    /// Rows of the right size for this batch.
+    pub fn rows(&self) -> Rows {
+        let zeros = |width: usize| vec![0.0; self.count * width];
+        Rows {
+            observation: zeros(self.env.observation_size()),
+            final_observation: zeros(self.env.observation_size()),
+            reward: zeros(1),
+            measure: zeros(self.env.measure_size()),
+            terminated: vec![false; self.count],
+            truncated: vec![false; self.count],
+        }
+    }
+
+    /// Starts new episodes everywhere and writes their first observations.
+    ///
+    /// # Panics
+    /// If `rows` was not made by [`Batch::rows`] of a batch of this size.
+    pub fn reset(&mut self, rows: &mut Rows) {
+        let width = self.env.observation_size();
+        assert_eq!(rows.observation.len(), self.count * width, "observation rows");
+        rows.terminated.fill(false);
+        rows.truncated.fill(false);
+        (&mut self.chunks, rows.observation.par_chunks_mut((CHUNK * width).max(1))).into_par_iter().for_each(
+            |(chunk, observation)| {
+                chunk.reset();
+                chunk.unpack(width, observation, |group| &group.observation);
+            },
+        );
+    }
+
+    /// One step of every environment under `actions` (a row each, limited to ±1).
+    ///
+    /// # Panics
+    /// If `actions` or `rows` have the wrong size.
+    pub fn step(&mut self, actions: &[f32], rows: &mut Rows) {
+        let (width, act, dims) =
+            (self.env.observation_size(), self.env.action_size(), self.env.measure_size());
+        assert_eq!(actions.len(), self.count * act, "action rows");
+        assert_eq!(rows.observation.len(), self.count * width, "observation rows");
+        let split = |width: usize| (CHUNK * width).max(1);
+        let inputs = (&mut self.chunks, &mut self.actions, actions.par_chunks(split(act)));
+        let outputs = (
+            rows.observation.par_chunks_mut(split(width)),
+            rows.final_observation.par_chunks_mut(split(width)),
+            rows.reward.par_chunks_mut(CHUNK),
+            rows.measure.par_chunks_mut(split(dims)),
+            rows.terminated.par_chunks_mut(CHUNK),
+            rows.truncated.par_chunks_mut(CHUNK),
+        );
+        inputs.into_par_iter().zip(outputs.into_par_iter()).for_each(
+            |((chunk, packs, actions), (observation, last, reward, measure, terminated, truncated))| {
+                chunk.pack_actions(actions, packs);
+                chunk.step(packs);
+                chunk.unpack(width, observation, |group| &group.observation);
+                chunk.unpack_final(width, last);
+                chunk.unpack(1, reward, |group| std::slice::from_ref(&group.reward));
+                chunk.unpack(dims, measure, |group| &group.measure);
+                for (group, (terminated, truncated)) in
+                    chunk.groups().iter().zip(terminated.chunks_mut(LANES).zip(truncated.chunks_mut(LANES)))
+                {
+                    flags(group, terminated, truncated);
+                }
+            },
+        );
+    }
+}
+
+fn flags(group: &Group, terminated: &mut [bool], truncated: &mut [bool]) {
+    for (lane, (terminated, truncated)) in terminated.iter_mut().zip(truncated).enumerate() {
+        *terminated = group.terminated >> lane & 1 == 1;
+        *truncated = group.truncated >> lane & 1 == 1;
+    }
+}

@@ -1,0 +1,135 @@
+//! Golden data: numbers computed with the libraries of the field, which our tests must reproduce.
+//!
+//! They lie in the directory that the variable `MAGPIE_GOLDEN` names, by default `tests/golden` in the repository,
+//! in folders such as `physics` and `numerics`. Everything here panics with a message that names the file, because
+//! a missing file must fail a test and not skip it.
+
+use std::fs::File;
+use std::io::BufReader;
+use std::path::{Path, PathBuf};
+
+use npyz::npz::NpzArchive;
+
+/// The directory with the golden data.
+pub fn directory() -> PathBuf {
+    std::env::var_os("MAGPIE_GOLDEN")
+        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/golden"), PathBuf::from)
+}
+
+/// The text of a golden file.
+pub fn text(path: &str) -> String {
+    let path = directory().join(path);
+    std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
+}
+
+/// An open npz file.
+pub struct Npz {
+    path: PathBuf,
+    archive: NpzArchive<BufReader<File>>,
+}
+
+/// An array, widened to `f64` whatever it was stored as, in C order.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Array {
+    /// Where it comes from, for messages.
+    pub name: String,
+    /// Length of each axis.
+    pub shape: Vec<usize>,
+    /// The numbers.
+    pub data: Vec<f64>,
+}
+
+impl Npz {
+    /// Opens a file such as `physics/reset/ant.npz`.
+    pub fn open(path: &str) -> Npz {
+        let path = directory().join(path);
+        let archive = NpzArchive::open(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+        Npz { path, archive }
+    }
+
+    /// Names of the arrays.
+    pub fn names(&self) -> Vec<String> {
+        self.archive.array_names().map(str::to_owned).collect()
+    }
+
+    /// Whether there is such an array.
+    pub fn contains(&self, name: &str) -> bool {
+        self.archive.array_names().any(|n| n == name)
+    }
+
+    /// Reads an array of any number type.
+    pub fn array(&mut self, name: &str) -> Array {
+        let label = format!("{}: {name}", self.path.display());
+        let npy = self
+            .archive
+            .by_name(name)
+            .unwrap_or_else(|e| panic!("{label}: {e}"))
+            .unwrap_or_else(|| panic!("{label}: no such array"));
+        assert!(npy.header().order() == npyz::Order::C, "{label}: not in C order");
+        let shape = npy.shape().iter().map(|&n| n as usize).collect();
+        let npyz::DType::Plain(dtype) = npy.dtype() else { panic!("{label}: a structured array") };
+        fn read<T: npyz::Deserialize>(npy: npyz::NpyFile<impl std::io::Read>, label: &str) -> Vec<T> {
+            npy.into_vec().unwrap_or_else(|e| panic!("{label}: {e}"))
+        }
+        let widen = |values: Vec<f32>| values.into_iter().map(f64::from).collect();
+        let data = match (dtype.type_char(), dtype.num_bytes()) {
+            (npyz::TypeChar::Float, Some(4)) => widen(read(npy, &label)),
+            (npyz::TypeChar::Float, Some(8)) => read(npy, &label),
+            (npyz::TypeChar::Int, Some(4)) => read::<i32>(npy, &label).into_iter().map(f64::from).collect(),
+            (npyz::TypeChar::Int, Some(8)) => {
+                read::<i64>(npy, &label).into_iter().map(|v| v as f64).collect()
+            }
+            (npyz::TypeChar::Uint, Some(1)) => read::<u8>(npy, &label).into_iter().map(f64::from).collect(),
+            (npyz::TypeChar::Bool, _) => {
+                read::<bool>(npy, &label).into_iter().map(|v| f64::from(u8::from(v))).collect()
+            }
+            other => panic!("{label}: unexpected type {other:?}"),
+        };
+        Array { name: label, shape, data }
+    }
+}
+
+impl Array {
+    /// Row `i` of the first axis.
+    pub fn row(&self, i: usize) -> &[f64] {
+        let width: usize = self.shape[1..].iter().product();
+        &self.data[i * width..][..width]
+    }
+
+    /// Entry (i, j) of the first two axes.
+    pub fn row2(&self, i: usize, j: usize) -> &[f64] {
+        let width: usize = self.shape[2..].iter().product();
+        &self.data[(i * self.shape[1] + j) * width..][..width]
+    }
+
+    /// As single precision.
+    pub fn to_f32(&self) -> Vec<f32> {
+        self.data.iter().map(|&v| v as f32).collect()
+    }
+}
+
+/// Largest absolute difference; NaN counts as infinite.
+pub fn largest_error(got: &[f64], want: &[f64]) -> f64 {
+    assert_eq!(got.len(), want.len(), "lengths differ");
+    got.iter().zip(want).map(|(a, b)| (a - b).abs()).fold(0.0, |worst, e| {
+        if e <= worst {
+            worst
+        } else if e.is_nan() {
+            f64::INFINITY
+        } else {
+            e
+        }
+    })
+}
+
+/// Fails unless every number is within `tolerance` of what is wanted, telling where it is not.
+pub fn assert_close(what: &str, got: &[f64], want: &[f64], tolerance: f64) {
+    let error = largest_error(got, want);
+    if error > tolerance {
+        let at = got.iter().zip(want).position(|(a, b)| !((a - b).abs() <= tolerance)).unwrap_or(0);
+        panic!(
+            "{what}: off by {error:e} (allowed {tolerance:e}); first at {at}: {} for {}",
+            got[at], want[at]
+        );
+    }
+}

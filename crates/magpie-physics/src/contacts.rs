@@ -1,0 +1,332 @@
+//! Contacts: where bodies meet the ground, each other and hurdles, and the velocity changes that follow
+//! (section 5 of the physics).
+//!
+//! Contacts are not solved jointly: each acts on the state before any of them, and a body takes the average over
+//! its touching points in one group (ground, other bodies, hurdles). A point that touches in none of the lanes is
+//! skipped after three multiplications, which is what most points are most of the time.
+
+use magpie_simd::{Mask, Number};
+
+use crate::capsule::{self, Contact, Segment};
+use crate::model::{BodyModel, CapsuleModel, GroundPoint, HurdlesModel, Model, PairModel};
+use crate::vector::{Mat3, Vec3};
+use crate::world::{BodyState, Impact, Motion, PairImpact, Work};
+
+/// Where a body is.
+#[derive(Clone, Copy)]
+pub(crate) struct Place<N> {
+    pub pos: Vec3<N>,
+    pub frame: Mat3<N>,
+}
+
+impl<N: Number> Place<N> {
+    #[inline(always)]
+    pub fn load(token: N::Token, state: &BodyState<N::Pack>, work: &Work<N::Pack>) -> Self {
+        Place { pos: Vec3::load(token, &state.pos), frame: Mat3::load(token, &work.frame) }
+    }
+
+    #[inline(always)]
+    fn segment(self, capsule: &CapsuleModel<N::Scalar>) -> Segment<N> {
+        let token = self.pos.x.token();
+        let middle = self.pos + self.frame.rotate(Vec3::splat(token, &capsule.centre));
+        let half = self.frame.rotate(Vec3::splat(token, &capsule.half_vector));
+        Segment { start: middle + half, end: middle - half }
+    }
+}
+
+/// Sum of the changes of the touching points of one body in one group, and how many there are.
+#[derive(Clone, Copy)]
+struct Pool<N> {
+    sum: Motion<N>,
+    count: N,
+}
+
+impl<N: Number> Pool<N> {
+    #[inline(always)]
+    fn empty(token: N::Token) -> Self {
+        let zero = Vec3::zero(token);
+        Pool { sum: Motion { vel: zero, ang: zero }, count: zero.x }
+    }
+
+    #[inline(always)]
+    fn add(&mut self, impulse: Vec3<N>, arm: Vec3<N>, body: &BodyModel<N::Scalar>, touching: N::Mask) {
+        let token = self.count.token();
+        self.sum.vel = impulse.scale_add(N::splat(token, body.inverse_mass), self.sum.vel);
+        self.sum.ang = arm.cross(impulse).mul_add(Vec3::splat(token, &body.inverse_inertia), self.sum.ang);
+        self.count = self.count + self.count.constant(1.0).masked(touching);
+    }
+
+    #[inline(always)]
+    fn load(token: N::Token, memory: &PairImpact<N::Pack>) -> Self {
+        let Impact { vel, ang } = &memory.sum;
+        let sum = Motion { vel: Vec3::load(token, vel), ang: Vec3::load(token, ang) };
+        Pool { sum, count: N::load(token, &memory.count) }
+    }
+
+    #[inline(always)]
+    fn store(self, memory: &mut PairImpact<N::Pack>) {
+        self.sum.vel.store(&mut memory.sum.vel);
+        self.sum.ang.store(&mut memory.sum.ang);
+        self.count.store(&mut memory.count);
+    }
+
+    /// The small number keeps an untouched body at exactly zero.
+    #[inline(always)]
+    fn average(self) -> Motion<N> {
+        let share = self.count.constant(1.0) / (self.count + self.count.constant(1e-8));
+        Motion { vel: self.sum.vel * share, ang: self.sum.ang * share }
+    }
+}
+
+/// What a contact pushes with, apart from directions.
+struct Push<N: Number> {
+    /// Impulse along the normal.
+    normal: N,
+    /// Impulse against the sliding velocity, per unit of that velocity.
+    slide: N,
+    touching: N::Mask,
+}
+
+/// Impulses from the approach velocity `vn`, the sliding speed, the effective inverse mass K and the depth.
+#[inline(always)]
+fn push<N: Number>(
+    model: &Model<N::Scalar>,
+    vn: N,
+    sliding_squared: N,
+    inverse_effective_mass: N,
+    depth: N,
+    friction: N::Scalar,
+    rebound: N::Scalar,
+) -> Push<N> {
+    let splat = |v| N::splat(vn.token(), v);
+    let (zero, mass) = (vn.zero(), vn.constant(1.0) / inverse_effective_mass);
+    let normal = depth.mul_add(splat(model.penetration_gain), -(splat(rebound) * vn)) * mass;
+    let touching = depth.gt(zero) & vn.lt(zero) & normal.gt(zero);
+    let speed = sliding_squared.sqrt();
+    let rubbing = touching & speed.gt(splat(model.slip_speed_threshold));
+    let slide = (speed * mass).min(splat(friction) * normal) / (speed + vn.constant(1e-6));
+    Push { normal: normal.masked(touching), slide: slide.masked(rubbing), touching }
+}
+
+/// K of one body: 1/m + n·((J ∘ (r × n)) × r).
+#[inline(always)]
+fn inverse_effective_mass<N: Number>(body: &BodyModel<N::Scalar>, arm: Vec3<N>, normal: Vec3<N>) -> N {
+    let token = normal.x.token();
+    let lever = arm.cross(normal);
+    N::splat(token, body.inverse_mass)
+        + lever.dot(lever.componentwise(Vec3::splat(token, &body.inverse_inertia)))
+}
+
+/// All contacts of one body: with the ground, with hurdles, and with other bodies as [`between_bodies`] found them.
+/// Returns the change of its motion, if anything touches in any lane, and adds it to `total`.
+#[inline(always)]
+pub(crate) fn collide<N: Number>(
+    model: &Model<N::Scalar>,
+    body: &BodyModel<N::Scalar>,
+    place: Place<N>,
+    motion: Motion<N>,
+    with_bodies: &PairImpact<N::Pack>,
+    total: &mut Impact<N::Pack>,
+) -> Option<Motion<N>> {
+    let token = place.pos.x.token();
+    let mut change = against_ground(model, body, place, motion);
+    if body.in_pair {
+        change = sum(change, Some(Pool::load(token, with_bodies).average()));
+    }
+    if let Some(hurdles) = &model.hurdles {
+        change = sum(change, against_hurdles(model, hurdles, body, place, motion));
+    }
+    if let Some(change) = change {
+        (Vec3::load(token, &total.vel) + change.vel).store(&mut total.vel);
+        (Vec3::load(token, &total.ang) + change.ang).store(&mut total.ang);
+    }
+    change
+}
+
+#[inline(always)]
+fn sum<N: Number>(a: Option<Motion<N>>, b: Option<Motion<N>>) -> Option<Motion<N>> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(Motion { vel: a.vel + b.vel, ang: a.ang + b.ang }),
+        (a, b) => a.or(b),
+    }
+}
+
+/// Height of the lowest point of a capsule end above the centre of mass, and how deep it is in the ground.
+#[inline(always)]
+fn ground_depth<N: Number>(point: &GroundPoint<N::Scalar>, place: Place<N>) -> (N, N) {
+    let token = place.pos.x.token();
+    let arm_z = place.frame.rows[2].dot(Vec3::splat(token, &point.centre)) - N::splat(token, point.radius);
+    (arm_z, -(place.pos.z + arm_z))
+}
+
+#[inline(always)]
+fn against_ground<N: Number>(
+    model: &Model<N::Scalar>,
+    body: &BodyModel<N::Scalar>,
+    place: Place<N>,
+    motion: Motion<N>,
+) -> Option<Motion<N>> {
+    let token = place.pos.x.token();
+    let mut pool = None;
+    for point in &model.ground_points[body.ground_points.0..body.ground_points.1] {
+        let (arm_z, depth) = ground_depth(point, place);
+        if !depth.gt(depth.zero()).any() {
+            continue;
+        }
+        let centre = Vec3::splat(token, &point.centre);
+        let [row_x, row_y, _] = place.frame.rows;
+        let arm = Vec3::new(row_x.dot(centre), row_y.dot(centre), arm_z);
+        let velocity = motion.vel + motion.ang.cross(arm);
+        let [jx, jy, _] = body.inverse_inertia.map(|j| N::splat(token, j));
+        // K for the normal (0, 0, 1).
+        let k = (arm.y * arm.y).mul_add(jx, (arm.x * arm.x).mul_add(jy, N::splat(token, body.inverse_mass)));
+        let sliding_squared = velocity.x.mul_add(velocity.x, velocity.y * velocity.y);
+        let push = push(model, velocity.z, sliding_squared, k, depth, point.friction, point.rebound);
+        let impulse = Vec3::new(-(push.slide * velocity.x), -(push.slide * velocity.y), push.normal);
+        pool.get_or_insert(Pool::empty(token)).add(impulse, arm, body, push.touching);
+    }
+    pool.map(Pool::average)
+}
+
+/// Contacts between bodies of the robot; leaves sums and counts in `found` for [`collide`]. `motion` gives the
+/// velocities that contacts see.
+#[inline(always)]
+pub(crate) fn between_bodies<N: Number>(
+    token: N::Token,
+    model: &Model<N::Scalar>,
+    bodies: &[BodyState<N::Pack>],
+    work: &[Work<N::Pack>],
+    found: &mut [PairImpact<N::Pack>],
+    motion: impl Fn(usize) -> Motion<N>,
+) {
+    if model.pairs.is_empty() {
+        return;
+    }
+    for memory in found.iter_mut() {
+        Pool::<N>::empty(token).store(memory);
+    }
+    for pair in &model.pairs {
+        let places = pair.bodies.map(|b| Place::<N>::load(token, &bodies[b], &work[b]));
+        let segments = [0, 1].map(|side| places[side].segment(&pair.capsules[side]));
+        if !within_reach::<N>(pair, segments).any() {
+            continue;
+        }
+        let contact = pair_contact(pair, segments);
+        let [arm_a, arm_b] = places.map(|place| contact.point - place.pos);
+        let [a, b] = pair.bodies.map(&motion);
+        let velocity = (a.vel + a.ang.cross(arm_a)) - (b.vel + b.ang.cross(arm_b));
+        let [body_a, body_b] = pair.bodies.map(|b| &model.bodies[b]);
+        let k = inverse_effective_mass(body_a, arm_a, contact.normal)
+            + inverse_effective_mass(body_b, arm_b, contact.normal);
+        let (impulse, touching) = impulse(model, contact, velocity, k, pair.friction, pair.rebound);
+        for (index, body, arm, impulse) in
+            [(pair.bodies[0], body_a, arm_a, impulse), (pair.bodies[1], body_b, arm_b, -impulse)]
+        {
+            let mut pool = Pool::load(token, &found[index]);
+            pool.add(impulse, arm, body, touching);
+            pool.store(&mut found[index]);
+        }
+    }
+}
+
+/// Whether two capsules might touch at all.
+#[inline(always)]
+fn within_reach<N: Number>(pair: &PairModel<N::Scalar>, [a, b]: [Segment<N>; 2]) -> N::Mask {
+    let twice = (a.start + a.end) - (b.start + b.end);
+    let apart = twice * twice.x.constant(0.5);
+    apart.dot(apart).lt(N::splat(apart.x.token(), pair.reach_squared))
+}
+
+#[inline(always)]
+fn pair_contact<N: Number>(pair: &PairModel<N::Scalar>, [a, b]: [Segment<N>; 2]) -> Contact<N> {
+    let [radius_a, radius_b] = [0, 1].map(|side| N::splat(a.start.x.token(), pair.capsules[side].radius));
+    let (on_a, on_b) = capsule::closest_points(a, b);
+    capsule::contact(on_a, on_b, radius_a + radius_b)
+}
+
+/// A foot against the bar nearest to it: the closest points are sought in the plane across the bars, because a bar
+/// looks the same everywhere along y.
+#[inline(always)]
+fn against_hurdles<N: Number>(
+    model: &Model<N::Scalar>,
+    hurdles: &HurdlesModel<N::Scalar>,
+    body: &BodyModel<N::Scalar>,
+    place: Place<N>,
+    motion: Motion<N>,
+) -> Option<Motion<N>> {
+    let token = place.pos.x.token();
+    let splat = |v| N::splat(token, v);
+    let mut pool = None;
+    for foot in &hurdles.capsules[body.hurdle_capsules.0..body.hurdle_capsules.1] {
+        let segment = place.segment(&foot.capsule);
+        let middle = (segment.start.x + segment.end.x) * place.pos.x.constant(0.5);
+        let nearest = ((middle - splat(hurdles.first)) / splat(hurdles.spacing)).round();
+        let nearest = nearest.clamp(nearest.zero(), splat(hurdles.last));
+        let x = nearest.mul_add(splat(hurdles.spacing), splat(hurdles.first));
+
+        let flat = |p: Vec3<N>| Vec3::new(p.x, p.y.zero(), p.z);
+        let zero = x.zero();
+        let bar = Segment {
+            start: Vec3::new(x, zero, splat(hurdles.top)),
+            end: Vec3::new(x, zero, splat(hurdles.bottom)),
+        };
+        let flat_foot = Segment { start: flat(segment.start), end: flat(segment.end) };
+        let (on_foot, on_bar) = capsule::closest_points(flat_foot, bar);
+        let radii = splat(foot.capsule.radius) + splat(hurdles.radius);
+        let contact = capsule::contact(on_foot, on_bar, radii);
+        if !contact.depth.gt(zero).any() {
+            continue;
+        }
+        // The contact lies at the foot's own y; for a foot that is not level this is the middle of it.
+        let y = (segment.start.y + segment.end.y) * x.constant(0.5);
+        let contact = Contact { point: Vec3::new(contact.point.x, y, contact.point.z), ..contact };
+        let arm = contact.point - place.pos;
+        let velocity = motion.vel + motion.ang.cross(arm);
+        let k = inverse_effective_mass(body, arm, contact.normal);
+        let (impulse, touching) = impulse(model, contact, velocity, k, foot.friction, foot.rebound);
+        pool.get_or_insert(Pool::empty(token)).add(impulse, arm, body, touching);
+    }
+    pool.map(Pool::average)
+}
+
+/// The impulse of a contact with a general normal.
+#[inline(always)]
+fn impulse<N: Number>(
+    model: &Model<N::Scalar>,
+    contact: Contact<N>,
+    velocity: Vec3<N>,
+    inverse_effective_mass: N,
+    friction: N::Scalar,
+    rebound: N::Scalar,
+) -> (Vec3<N>, N::Mask) {
+    let vn = contact.normal.dot(velocity);
+    let sliding = contact.normal.scale_add(-vn, velocity);
+    let push =
+        push(model, vn, sliding.dot(sliding), inverse_effective_mass, contact.depth, friction, rebound);
+    (contact.normal.scale_add(push.normal, sliding * -push.slide), push.touching)
+}
+
+/// All contacts that there could be between the robot, the ground and itself, touching or not, in the order ground
+/// points then pairs: calls `visit` with point, normal and depth. For tests and pictures.
+#[inline(always)]
+pub(crate) fn visit<N: Number>(
+    token: N::Token,
+    model: &Model<N::Scalar>,
+    bodies: &[BodyState<N::Pack>],
+    work: &[Work<N::Pack>],
+    mut visit: impl FnMut(Contact<N>),
+) {
+    let place = |b: usize| Place::<N>::load(token, &bodies[b], &work[b]);
+    for (index, body) in model.bodies.iter().enumerate() {
+        let place = place(index);
+        for point in &model.ground_points[body.ground_points.0..body.ground_points.1] {
+            let (arm_z, depth) = ground_depth(point, place);
+            let arm = place.frame.rotate(Vec3::splat(token, &point.centre));
+            let up = Vec3::new(depth.zero(), depth.zero(), depth.constant(1.0));
+            visit(Contact { point: place.pos + Vec3::new(arm.x, arm.y, arm_z), normal: up, depth });
+        }
+    }
+    for pair in &model.pairs {
+        visit(pair_contact(pair, [0, 1].map(|i| place(pair.bodies[i]).segment(&pair.capsules[i]))));
+    }
+}

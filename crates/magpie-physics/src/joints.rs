@@ -1,0 +1,223 @@
+//! Spring joints: forces that hold two anchors together, torques that keep axes aligned and angles within their
+//! limits, damping, and actuators (sections 3 and 4 of the physics).
+
+use magpie_simd::{Number, Scalar};
+
+use crate::model::{JointModel, Model};
+use crate::vector::{Mat3, Vec3, signed_angle};
+use crate::world::{BodyState, Work, World};
+
+/// One end of a joint.
+struct Side<N> {
+    pos: Vec3<N>,
+    vel: Vec3<N>,
+    ang: Vec3<N>,
+    frame: Mat3<N>,
+}
+
+impl<N: Number> Side<N> {
+    #[inline(always)]
+    fn load(token: N::Token, state: &BodyState<N::Pack>, work: &Work<N::Pack>) -> Self {
+        Side {
+            pos: Vec3::load(token, &state.pos),
+            vel: Vec3::load(token, &state.vel),
+            ang: Vec3::load(token, &state.ang),
+            frame: Mat3::load(token, &work.frame),
+        }
+    }
+}
+
+/// A degree of freedom: the axis that torques and rates refer to, and the angle about it.
+#[derive(Clone, Copy)]
+struct Freedom<N> {
+    axis: Vec3<N>,
+    angle: N,
+}
+
+/// (b) of the substep: adds what all joints and actuators do to the sums of forces and torques of their bodies.
+#[inline(always)]
+pub(crate) fn act<N: Number>(token: N::Token, model: &Model<N::Scalar>, world: &mut World<N::Pack>) {
+    let (hinges, rest) = model.joints.split_at(model.kinds[0]);
+    let (two_axis, three_axis) = rest.split_at(model.kinds[1]);
+    for joint in hinges {
+        act_with::<N, 1>(token, joint, world, hinge);
+    }
+    for joint in two_axis {
+        act_with::<N, 2>(token, joint, world, two_axes);
+    }
+    for joint in three_axis {
+        act_with::<N, 3>(token, joint, world, three_axes);
+    }
+}
+
+/// The angles of all degrees of freedom, without any forces.
+#[inline(always)]
+pub(crate) fn measure<N: Number>(token: N::Token, model: &Model<N::Scalar>, world: &mut World<N::Pack>) {
+    for joint in &model.joints {
+        let [parent, child] =
+            [joint.parent, joint.child].map(|b| Mat3::<N>::load(token, &world.work[b].frame));
+        let angles = &mut world.angles[joint.first_dof..][..joint.dof];
+        match joint.dof {
+            1 => store_angles(&hinge(token, joint, parent, child).0, angles),
+            2 => store_angles(&two_axes(token, joint, parent, child).0, angles),
+            _ => store_angles(&three_axes(token, joint, parent, child).0, angles),
+        }
+    }
+}
+
+/// Calls `visit` with each degree of freedom and its rate: `(w_parent - w_child) · axis`, the negative of the time
+/// derivative of its angle. Needs up-to-date frames.
+#[inline(always)]
+pub fn rates<N: Number>(
+    token: N::Token,
+    model: &Model<N::Scalar>,
+    world: &World<N::Pack>,
+    mut visit: impl FnMut(usize, N),
+) {
+    for joint in &model.joints {
+        let relative = Vec3::<N>::load(token, &world.bodies[joint.parent].ang)
+            - Vec3::load(token, &world.bodies[joint.child].ang);
+        for i in 0..joint.dof {
+            // The first axis is fixed in the parent, the others in the child.
+            let (body, axis) = if i == 0 {
+                (joint.parent, &joint.parent_axes[0])
+            } else {
+                (joint.child, &joint.child_axes[i])
+            };
+            let axis = Mat3::load(token, &world.work[body].frame).rotate(Vec3::splat(token, axis));
+            visit(joint.first_dof + i, relative.dot(axis));
+        }
+    }
+}
+
+#[inline(always)]
+fn store_angles<N: Number>(freedoms: &[Freedom<N>], angles: &mut [N::Pack]) {
+    for (freedom, angle) in freedoms.iter().zip(angles) {
+        freedom.angle.store(angle);
+    }
+}
+
+/// Everything a joint does that does not depend on its kind; `kind` gives its degrees of freedom and the torque that
+/// keeps its axes aligned.
+#[inline(always)]
+fn act_with<N: Number, const DOF: usize>(
+    token: N::Token,
+    joint: &JointModel<N::Scalar>,
+    world: &mut World<N::Pack>,
+    kind: impl Fn(N::Token, &JointModel<N::Scalar>, Mat3<N>, Mat3<N>) -> ([Freedom<N>; DOF], Option<Vec3<N>>),
+) {
+    let (p, c) = (joint.parent, joint.child);
+    let parent = Side::<N>::load(token, &world.bodies[p], &world.work[p]);
+    let child = Side::<N>::load(token, &world.bodies[c], &world.work[c]);
+    let splat = |v| N::splat(token, v);
+
+    // The spring between the anchors.
+    let parent_arm = parent.frame.rotate(Vec3::splat(token, &joint.parent_anchor));
+    let child_arm = child.frame.rotate(Vec3::splat(token, &joint.child_anchor));
+    let gap = (parent.pos + parent_arm) - (child.pos + child_arm);
+    let speed = (parent.vel + parent.ang.cross(parent_arm)) - (child.vel + child.ang.cross(child_arm));
+    let force = gap.scale_add(splat(joint.stiffness), speed * splat(joint.spring_damping));
+
+    // Alignment, damping, limits and actuators.
+    let (freedoms, alignment) = kind(token, joint, parent.frame, child.frame);
+    let mut torque = (child.ang - parent.ang) * splat(joint.angular_damping);
+    if let Some(alignment) = alignment {
+        torque = torque + alignment;
+    }
+    for (i, freedom) in freedoms.iter().enumerate() {
+        let [low, high] = joint.limits[i].map(splat);
+        // Beyond a limit the actuator is silent and the limit pushes back; at most one of the two is not zero.
+        let excess = (low - freedom.angle).max(freedom.angle.zero())
+            + (high - freedom.angle).min(freedom.angle.zero());
+        let inside = !(freedom.angle.lt(low) | freedom.angle.gt(high));
+        let drive = N::load(token, &world.drive[joint.first_dof + i]).masked(inside);
+        torque = freedom.axis.scale_add(drive - excess * splat(joint.limit_strength), torque);
+    }
+    store_angles(&freedoms, &mut world.angles[joint.first_dof..][..DOF]);
+
+    let work = &mut world.work[p];
+    (Vec3::load(token, &work.force) - force).store(&mut work.force);
+    (Vec3::load(token, &work.torque) + (torque - parent_arm.cross(force))).store(&mut work.torque);
+    let work = &mut world.work[c];
+    (Vec3::load(token, &work.force) + force).store(&mut work.force);
+    (Vec3::load(token, &work.torque) + (child_arm.cross(force) - torque)).store(&mut work.torque);
+}
+
+/// One axis. The alignment torque has the stiffness of the anchor spring.
+#[inline(always)]
+fn hinge<N: Number>(
+    token: N::Token,
+    joint: &JointModel<N::Scalar>,
+    parent: Mat3<N>,
+    child: Mat3<N>,
+) -> ([Freedom<N>; 1], Option<Vec3<N>>) {
+    let axis = parent.rotate(Vec3::splat(token, &joint.parent_axes[0]));
+    let parent_side = parent.rotate(Vec3::splat(token, &joint.parent_axes[2]));
+    let child_axis = child.rotate(Vec3::splat(token, &joint.child_axes[0]));
+    let child_side = child.rotate(Vec3::splat(token, &joint.child_axes[2]));
+    let angle = signed_angle(axis, parent_side, child_side);
+    let alignment = axis.cross(child_axis) * N::splat(token, joint.stiffness);
+    ([Freedom { axis, angle }], Some(alignment))
+}
+
+/// The line of nodes and the first two angles, common to joints with two and three axes.
+struct Nodes<N> {
+    first: Freedom<N>,
+    second: Freedom<N>,
+    third_axis: Vec3<N>,
+    line: Vec3<N>,
+}
+
+#[inline(always)]
+fn nodes<N: Number>(
+    token: N::Token,
+    joint: &JointModel<N::Scalar>,
+    parent: Mat3<N>,
+    child: Mat3<N>,
+) -> Nodes<N> {
+    let [a1, a2] = [0, 1].map(|i| parent.rotate(Vec3::splat(token, &joint.parent_axes[i])));
+    let [c1, c2, c3] = [0, 1, 2].map(|i| child.rotate(Vec3::splat(token, &joint.child_axes[i])));
+    let one = a1.x.constant(1.0);
+    let tiny = a1.x.constant(1e-10);
+    let unit = |v: Vec3<N>| v * (one / (tiny + v.guarded_norm()));
+    let line = unit(c3.cross(a1));
+    let ground = unit(c1.scale_add(a1.dot(c1), c2 * a1.dot(c2)));
+    let theta = ground.dot(a1).clamp(-one, one).acos() * a1.dot(c3).signum_or_zero();
+    Nodes {
+        first: Freedom { axis: a1, angle: signed_angle(a1, a2, line) },
+        second: Freedom { axis: c2, angle: theta },
+        third_axis: c3,
+        line,
+    }
+}
+
+/// Two axes. Here the alignment torque has a fifth of the strength of the limits.
+#[inline(always)]
+fn two_axes<N: Number>(
+    token: N::Token,
+    joint: &JointModel<N::Scalar>,
+    parent: Mat3<N>,
+    child: Mat3<N>,
+) -> ([Freedom<N>; 2], Option<Vec3<N>>) {
+    let Nodes { first, second, .. } = nodes(token, joint, parent, child);
+    let (a1, c2) = (first.axis, second.axis);
+    let off = a1.scale_add(-c2.dot(a1), c2);
+    // The floor matters only where the two axes coincide: no direction is right there, so no torque is.
+    let length = off.guarded_norm().max(a1.x.constant(1e-30));
+    let strength = N::splat(token, N::Scalar::from_f64(joint.limit_strength.to_f64() / 5.0));
+    let alignment = off.cross(c2) * (strength / length);
+    ([first, second], Some(alignment))
+}
+
+/// Three axes: nothing to align.
+#[inline(always)]
+fn three_axes<N: Number>(
+    token: N::Token,
+    joint: &JointModel<N::Scalar>,
+    parent: Mat3<N>,
+    child: Mat3<N>,
+) -> ([Freedom<N>; 3], Option<Vec3<N>>) {
+    let Nodes { first, second, third_axis, line } = nodes(token, joint, parent, child);
+    let third = Freedom { axis: third_axis, angle: signed_angle(-third_axis, second.axis, line) };
+    ([first, second, third], None)
+}
