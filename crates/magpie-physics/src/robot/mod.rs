@@ -3,6 +3,19 @@
 //! All numbers are `f64` in SI units and radians; vectors are in the frame of their body, whose origin is its
 //! centre of mass. The ground is not a body of the robot: it is the plane z = 0 and never moves.
 
+mod build;
+mod error;
+mod file;
+mod joints;
+mod nearest;
+mod numbers;
+mod read;
+mod rotation;
+mod tree;
+
+pub use error::{MAX_FILE_BYTES, RobotError};
+pub use read::BUILTIN;
+
 /// A complete robot, valid by construction: it can only be made by the reader of robot files.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Robot {
