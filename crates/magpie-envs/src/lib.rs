@@ -5,6 +5,7 @@ mod environment;
 mod group;
 mod measure;
 mod observe;
+mod replay;
 mod stage;
 mod task;
 
@@ -13,5 +14,6 @@ pub use chunk::{CHUNK, Chunk};
 pub use environment::{Clip, Environment, EnvironmentError, Options};
 pub use group::{Group, LaneSet, members};
 pub use measure::{Dimension, Measure, UnknownMeasure};
+pub use replay::{Replayed, States, replay_f32, replay_f64};
 pub use stage::Stage;
 pub use task::{EPISODE_STEPS, ForwardOf, Healthy, Observation, Reward, TASKS, Task};
