@@ -114,9 +114,11 @@ fn act_with<N: Number, const DOF: usize>(
     // The spring between the anchors.
     let parent_arm = parent.frame.rotate(Vec3::splat(token, &joint.parent_anchor));
     let child_arm = child.frame.rotate(Vec3::splat(token, &joint.child_anchor));
-    let gap = (parent.pos + parent_arm) - (child.pos + child_arm);
-    let speed = (parent.vel + parent.ang.cross(parent_arm)) - (child.vel + child.ang.cross(child_arm));
-    let force = gap.scale_add(splat(joint.stiffness), speed * splat(joint.spring_damping));
+    // Bodies are near each other and maybe far from the origin: their difference is exact or nearly so, whereas
+    // adding the arms first would round at the size of the positions, and the stiffness would amplify that.
+    let gap = (parent.pos - child.pos) + (parent_arm - child_arm);
+    let speed = (parent.vel - child.vel) + (parent.ang.cross(parent_arm) - child.ang.cross(child_arm));
+    let force = speed.scale_add(splat(joint.spring_damping), gap * splat(joint.stiffness));
 
     // Alignment, damping, limits and actuators.
     let (freedoms, alignment) = kind(token, joint, parent.frame, child.frame);
@@ -181,8 +183,13 @@ fn nodes<N: Number>(
     let tiny = a1.x.constant(1e-10);
     let unit = |v: Vec3<N>| v * (one / (tiny + v.guarded_norm()));
     let line = unit(c3.cross(a1));
-    let ground = unit(c1.scale_add(a1.dot(c1), c2 * a1.dot(c2)));
-    let theta = ground.dot(a1).clamp(-one, one).acos() * a1.dot(c3).signum_or_zero();
+    // The angle between a1 and its shadow G on the plane of c1 and c2, signed like a1·c3. Its definition is the arc
+    // cosine of |G|² / (|G| + ε) with ε = 1e-10, which in single precision knows small angles to 3e-4 only. Up to
+    // terms in ε² that cosine is |G| - ε and the squared sine (a1·c3)² + 2ε |G|; from both the angle keeps its digits.
+    let [x, y, z] = [c1, c2, c3].map(|c| a1.dot(c));
+    let shadow = x.mul_add(x, y * y).sqrt();
+    let sine = z.mul_add(z, shadow * (tiny + tiny)).sqrt();
+    let theta = sine.atan2(shadow - tiny) * z.signum_or_zero();
     Nodes {
         first: Freedom { axis: a1, angle: signed_angle(a1, a2, line) },
         second: Freedom { axis: c2, angle: theta },
@@ -201,11 +208,11 @@ fn two_axes<N: Number>(
 ) -> ([Freedom<N>; 2], Option<Vec3<N>>) {
     let Nodes { first, second, .. } = nodes(token, joint, parent, child);
     let (a1, c2) = (first.axis, second.axis);
-    let off = a1.scale_add(-c2.dot(a1), c2);
+    let across = a1.scale_add(-c2.dot(a1), c2);
     // The floor matters only where the two axes coincide: no direction is right there, so no torque is.
-    let length = off.guarded_norm().max(a1.x.constant(1e-30));
+    let length = across.guarded_norm().max(a1.x.constant(1e-30));
     let strength = N::splat(token, N::Scalar::from_f64(joint.limit_strength.to_f64() / 5.0));
-    let alignment = off.cross(c2) * (strength / length);
+    let alignment = across.cross(c2) * (strength / length);
     ([first, second], Some(alignment))
 }
 

@@ -72,13 +72,13 @@ impl<N: Number> Vec3<N> {
         self.x.mul_add(other.x, self.y.mul_add(other.y, self.z * other.z))
     }
 
-    /// Vector product.
+    /// Vector product. Not fused, so that the product of parallel vectors is exactly zero.
     #[inline(always)]
     pub fn cross(self, other: Self) -> Self {
         Vec3::new(
-            self.y.mul_add(other.z, -(self.z * other.y)),
-            self.z.mul_add(other.x, -(self.x * other.z)),
-            self.x.mul_add(other.y, -(self.y * other.x)),
+            self.y * other.z - self.z * other.y,
+            self.z * other.x - self.x * other.z,
+            self.x * other.y - self.y * other.x,
         )
     }
 
