@@ -1,0 +1,291 @@
+//! The two archives of a search over one set of solutions.
+//!
+//! The *soft* archive steers: its improvement values rank the candidates, its empty cells attract, its
+//! silence restarts the search. The *result* archive keeps the best of every cell and is what is reported.
+//!
+//! **Parameters are kept for the result archive only.** With α < 1 the two may hold different solutions in
+//! one cell, so keeping both (counted by reference or not) needs up to twice the memory: 960 MB rather than
+//! 480 MB for 2,500 cells × 48,000 parameters. That is no remote case: in the made-up search of
+//! `examples/archive_costs.rs` nine cells in ten differ at α = 0.1. The soft archive therefore keeps
+//! thresholds and entries, and a restart takes a cell at random among those the *soft* archive occupies,
+//! then the *result* elite of that cell. PPGA would take the last accepted solution of the same cell
+//! instead, which is never better in objective. The elite always exists: what the soft archive accepts into
+//! a cell, the result archive has seen, and it never leaves a cell it has occupied.
+
+use super::elite::{Candidate, Elite, Entry};
+use super::outcome::Insertion;
+use super::solutions::Solutions;
+use super::{Acceptance, Archive};
+use crate::cells::Cells;
+use crate::error::{Error, Refusal};
+use crate::metrics::{Metrics, QdOffset};
+use magpie_random::Draws;
+use serde::{Deserialize, Serialize};
+
+/// Soft archive, result archive and the solutions they share.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "PairRecord")]
+pub struct ArchivePair {
+    cells: Cells,
+    soft: Archive,
+    result: Archive,
+    solutions: Solutions,
+}
+
+#[derive(Deserialize)]
+struct PairRecord {
+    cells: Cells,
+    soft: Archive,
+    result: Archive,
+    solutions: Solutions,
+}
+
+impl TryFrom<PairRecord> for ArchivePair {
+    type Error = Error;
+    fn try_from(record: PairRecord) -> Result<Self, Error> {
+        ArchivePair::from_parts(record.cells, record.soft, record.result, record.solutions)
+    }
+}
+
+impl ArchivePair {
+    /// Empty archives over `cells` for solutions of `solution_len` parameters and `extra_len` extra fields.
+    pub fn new(
+        cells: impl Into<Cells>,
+        soft: Acceptance,
+        solution_len: usize,
+        extra_len: usize,
+    ) -> Result<Self, Error> {
+        let cells = cells.into();
+        Ok(ArchivePair {
+            soft: Archive::new(cells.count(), soft)?,
+            result: Archive::new(cells.count(), Acceptance::Elitist)?,
+            solutions: Solutions::new(cells.count(), solution_len, extra_len),
+            cells,
+        })
+    }
+
+    /// Puts together what the accessors took apart, for checkpoints that store the parameters in a file of
+    /// their own.
+    pub fn from_parts(
+        cells: Cells,
+        soft: Archive,
+        result: Archive,
+        solutions: Solutions,
+    ) -> Result<Self, Error> {
+        soft.check(cells.count(), cells.measure_dim())?;
+        result.check(cells.count(), cells.measure_dim())?;
+        if result.acceptance() != Acceptance::Elitist {
+            return Err(Error::Record("the result archive must be elitist"));
+        }
+        solutions.check(cells.count(), |cell| result.entry(cell).is_some())?;
+        if soft.entries().any(|(cell, _)| result.entry(cell).is_none()) {
+            return Err(Error::Record("the soft archive occupies a cell that the result archive does not"));
+        }
+        Ok(ArchivePair { cells, soft, result, solutions })
+    }
+
+    /// The partition of measure space.
+    pub fn cells(&self) -> &Cells {
+        &self.cells
+    }
+
+    /// The archive that steers the search.
+    pub fn soft(&self) -> &Archive {
+        &self.soft
+    }
+
+    /// The archive that is reported.
+    pub fn result(&self) -> &Archive {
+        &self.result
+    }
+
+    /// The parameters of the result archive.
+    pub fn solutions(&self) -> &Solutions {
+        &self.solutions
+    }
+
+    /// Offers a batch to both archives. An error means that nothing was inserted.
+    pub fn add(&mut self, batch: &[Candidate<'_>]) -> Result<Insertion, Error> {
+        for (row, candidate) in batch.iter().enumerate() {
+            self.solutions.check_candidate(row, candidate)?;
+            let (expected, found) = (self.cells.measure_dim(), candidate.measures.len());
+            if expected != found {
+                return Err(Error::Length { what: "measures", row, expected, found });
+            }
+        }
+        let placed: Vec<_> = batch.iter().map(|candidate| self.place(candidate)).collect();
+        let occupied_before = self.result.len();
+        let (soft, _) = self.soft.add(&placed, batch);
+        let (result, winners) = self.result.add(&placed, batch);
+        for winner in winners {
+            let candidate = &batch[winner.row];
+            self.solutions.set(winner.cell, candidate.solution, candidate.extra)?;
+        }
+        Ok(Insertion { soft, result, new_cells: self.result.len() - occupied_before })
+    }
+
+    /// The cell of a candidate, or why it must not enter. Parameters are many and are only looked at when the
+    /// objective would carry them into an archive.
+    fn place(&self, candidate: &Candidate<'_>) -> Result<usize, Refusal> {
+        let cell = self.cells.index_of(candidate.measures)?;
+        let objective = candidate.objective;
+        if !objective.is_finite() {
+            return Err(Refusal::Objective);
+        }
+        if !candidate.length.is_finite() {
+            return Err(Refusal::Length);
+        }
+        if self.soft.accepts(cell, objective) || self.result.accepts(cell, objective) {
+            if !all_finite(candidate.solution) {
+                return Err(Refusal::Solution);
+            }
+            if !candidate.extra.iter().all(|x| x.is_finite()) {
+                return Err(Refusal::Extra);
+            }
+        }
+        Ok(cell)
+    }
+
+    /// Whether the soft archive has nobody in the cell of `measures`: the question that curiosity asks.
+    pub fn is_empty(&self, measures: &[f64]) -> Result<bool, Refusal> {
+        Ok(self.soft.entry(self.cells.index_of(measures)?).is_none())
+    }
+
+    /// The best solution found for `cell`.
+    pub fn elite(&self, cell: usize) -> Option<Elite<'_>> {
+        let entry = self.result.entry(cell)?;
+        let (solution, extra) = self.solutions.get(cell)?;
+        Some(Elite { cell, entry, solution, extra })
+    }
+
+    /// All elites of the result archive, in ascending order of cells.
+    pub fn elites(&self) -> impl Iterator<Item = Elite<'_>> {
+        self.result.entries().filter_map(|(cell, _)| self.elite(cell))
+    }
+
+    /// The elite with the highest objective, in the lowest cell on a tie.
+    pub fn best_elite(&self) -> Option<Elite<'_>> {
+        let objective = |(_, entry): &(usize, &Entry)| entry.objective;
+        let better = |best, next| if objective(&next) > objective(&best) { next } else { best };
+        let (cell, _) = self.result.entries().reduce(better)?;
+        self.elite(cell)
+    }
+
+    /// An elite drawn evenly from the cells that the soft archive occupies; `None` while that archive is
+    /// empty.
+    pub fn random_elite(&self, draws: &mut Draws) -> Option<Elite<'_>> {
+        let nth = draws.below(self.soft.len() as u32);
+        let (cell, _) = self.soft.entries().nth(nth as usize)?;
+        self.elite(cell)
+    }
+
+    /// The metrics of the result archive.
+    pub fn metrics(&self, offset: QdOffset) -> Metrics {
+        let scores = self.result.entries().map(|(_, entry)| (entry.objective, entry.length));
+        Metrics::of(scores, self.cells.count(), offset)
+    }
+}
+
+/// Branch-free, so that it runs at the speed of memory: an exponent of all ones is infinite or NaN.
+fn all_finite(row: &[f32]) -> bool {
+    const EXPONENT: u32 = 0x7f80_0000;
+    row.chunks(1024).all(|chunk| {
+        let non_finite = chunk.iter().map(|x| u32::from(x.to_bits() & EXPONENT == EXPONENT)).sum::<u32>();
+        non_finite == 0
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::elite::Provenance;
+    use super::super::outcome::Outcome;
+    use super::*;
+    use crate::cells::Grid;
+    use magpie_random::Stream;
+
+    const SOFT: Acceptance = Acceptance::Soft { learning_rate: 0.1, threshold_min: 0.0 };
+
+    fn pair() -> ArchivePair {
+        ArchivePair::new(Grid::new(vec![10], vec![0.0], vec![1.0]).unwrap(), SOFT, 2, 1).unwrap()
+    }
+
+    fn candidate<'a>(solution: &'a [f32], objective: f64, measures: &'a [f64]) -> Candidate<'a> {
+        let provenance = Provenance { iteration: 0, branch: None };
+        Candidate { solution, extra: &[0.0], objective, measures, length: 10.0, provenance }
+    }
+
+    #[test]
+    fn non_finite_candidates_are_refused_and_the_rest_goes_in() {
+        let mut pair = pair();
+        let good = candidate(&[1.0, 2.0], 5.0, &[0.25]);
+        let batch = [
+            Candidate { objective: f64::NAN, ..good },
+            Candidate { objective: f64::INFINITY, ..good },
+            Candidate { measures: &[f64::NAN], ..good },
+            Candidate { measures: &[f64::NEG_INFINITY], ..good },
+            Candidate { length: f64::NAN, ..good },
+            Candidate { solution: &[f32::NAN, 0.0], objective: 9.0, ..good },
+            Candidate { extra: &[f64::INFINITY], objective: 9.0, ..good },
+            good,
+        ];
+        let insertion = pair.add(&batch).unwrap();
+        let refusals: Vec<_> = insertion
+            .soft
+            .iter()
+            .filter_map(|outcome| if let Outcome::Refused(why) = outcome { Some(*why) } else { None })
+            .collect();
+        use Refusal::*;
+        assert_eq!(refusals, [Objective, Objective, Measures, Measures, Length, Solution, Extra]);
+        assert_eq!((insertion.accepted(), insertion.refused(), insertion.new_cells), (1, 7, 1));
+        assert_eq!(pair.elite(2).unwrap().solution, [1.0, 2.0]);
+    }
+
+    #[test]
+    fn wrong_shapes_insert_nothing() {
+        let mut pair = pair();
+        let good = candidate(&[1.0, 2.0], 5.0, &[0.25]);
+        for bad in [
+            Candidate { solution: &[1.0], ..good },
+            Candidate { extra: &[], ..good },
+            Candidate { measures: &[0.1, 0.2], ..good },
+        ] {
+            assert!(matches!(pair.add(&[good, bad]), Err(Error::Length { row: 1, .. })));
+        }
+        assert!(pair.soft().is_empty() && pair.result().is_empty());
+    }
+
+    #[test]
+    fn restart_draws_from_soft_cells_and_returns_their_best() {
+        let mut pair = pair();
+        let mut draws = Stream::new(0, "test").draws(0, 0);
+        assert_eq!(pair.random_elite(&mut draws), None);
+        // Below threshold_min: only in the result archive, hence never drawn.
+        pair.add(&[candidate(&[9.0, 9.0], -1.0, &[0.05])]).unwrap();
+        assert_eq!(pair.random_elite(&mut draws), None);
+        pair.add(&[candidate(&[1.0, 1.0], 8.0, &[0.35]), candidate(&[2.0, 2.0], 4.0, &[0.95])]).unwrap();
+        pair.add(&[candidate(&[3.0, 3.0], 5.0, &[0.35])]).unwrap();
+        assert_eq!(pair.soft().entry(3).unwrap().objective, 5.0);
+        let drawn: Vec<_> = (0..100).map(|_| pair.random_elite(&mut draws).unwrap().solution[0]).collect();
+        assert!(drawn.iter().all(|&first| first == 1.0 || first == 2.0));
+        let from_cell_3 = drawn.iter().filter(|&&first| first == 1.0).count();
+        assert!((30..=70).contains(&from_cell_3), "{from_cell_3} of 100");
+        assert_eq!(pair.best_elite().unwrap().cell, 3);
+    }
+
+    #[test]
+    fn contradictory_records_are_refused() {
+        let mut pair = pair();
+        pair.add(&[candidate(&[1.0, 2.0], 5.0, &[0.25])]).unwrap();
+        let ArchivePair { cells, soft, result, solutions } = pair;
+        let rebuilt = |cells: &Cells, soft: &Archive, result: &Archive, solutions: &Solutions| {
+            ArchivePair::from_parts(cells.clone(), soft.clone(), result.clone(), solutions.clone())
+        };
+        assert!(rebuilt(&cells, &soft, &result, &solutions).is_ok());
+        assert!(rebuilt(&cells, &soft, &soft, &solutions).is_err());
+        assert!(rebuilt(&cells, &soft, &result, &Solutions::new(10, 2, 1)).is_err());
+        let smaller = Grid::new(vec![9], vec![0.0], vec![1.0]).unwrap().into();
+        assert!(rebuilt(&smaller, &soft, &result, &solutions).is_err());
+        let empty = Archive::new(10, Acceptance::Elitist).unwrap();
+        assert!(rebuilt(&cells, &soft, &empty, &Solutions::new(10, 2, 1)).is_err());
+    }
+}
