@@ -1,6 +1,6 @@
 //! Sixteen environments that share one pass through the physics.
 
-use magpie_physics::{BodyState, World, copy_lane, refresh, set_pose, step, touch};
+use magpie_physics::{BodyState, World, refresh, replace, set_pose, step, touch};
 use magpie_random::Stream;
 use magpie_simd::{LANES, Lanes, Mask, Number, Pack, Simd};
 
@@ -126,19 +126,16 @@ impl Group {
             self.steps[lane] = 0;
         }
         set_pose::<Lanes<S>>(token, &stage.model, &self.angles, &self.velocities, &mut self.fresh);
-        for lane in members(lanes) {
-            copy_lane(&self.fresh, &mut self.world.bodies, lane);
-        }
+        replace::<Lanes<S>>(token, lanes, &self.fresh, &mut self.world.bodies);
         refresh::<Lanes<S>>(token, &stage.model, &mut self.world);
         touch::<Lanes<S>>(token, &stage.model, &mut self.world);
         stage.observe::<Lanes<S>>(token, &self.world, &[], &mut self.fresh_observation);
         if let Some(clip) = env.clip {
             limit(token, &mut self.fresh_observation, clip);
         }
+        let mask = Lanes::mask(token, lanes);
         for (old, new) in self.observation.iter_mut().zip(&self.fresh_observation) {
-            for lane in members(lanes) {
-                old.0[lane] = new.0[lane];
-            }
+            Number::select(mask, Lanes::load(token, new), Lanes::load(token, old)).store(old);
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use magpie_physics::{Vec3, World, lowest_point};
+use magpie_physics::{Quat, Vec3, World, lowest_point};
 use magpie_simd::Number;
 
 use crate::stage::Stage;
@@ -86,18 +86,16 @@ impl Measure {
                 }
             }
             Measure::Jump => {
-                let lowest = stage
-                    .feet
-                    .iter()
-                    .map(|&foot| lowest_point::<N>(token, &stage.model, world, foot))
-                    .reduce(|a, b| a.min(b));
-                if let (Some(lowest), [out]) = (lowest, out) {
+                if let [out] = out {
+                    let mut lowest = N::load(token, out).constant(f64::INFINITY);
+                    for &foot in &stage.feet {
+                        lowest = lowest.min(lowest_point::<N>(token, &stage.model, world, foot));
+                    }
                     lowest.store(out);
                 }
             }
             Measure::Angle => {
-                let rot = world.bodies[stage.root].rot;
-                let [w, x, y, z] = [0, 1, 2, 3].map(|i| N::load(token, &rot[i]));
+                let Quat { w, v: Vec3 { x, y, z } } = Quat::<N>::load(token, &world.bodies[stage.root].rot);
                 let two = w.constant(2.0);
                 let sin = two * w.mul_add(z, x * y);
                 let cos = w.mul_add(w, x * x) - y.mul_add(y, z * z);

@@ -39,7 +39,7 @@ impl<T: Scalar> Stage<T> {
     ) {
         let mut w = Writer { rest: out.iter_mut() };
         let root = &world.bodies[self.root];
-        let [vel, ang] = [&root.vel, &root.ang].map(|v| Vec3::<N>::load(token, v));
+        let (vel, ang) = (Vec3::<N>::load(token, &root.vel), Vec3::<N>::load(token, &root.ang));
         let rot = Quat::<N>::load(token, &root.rot);
         let kind = self.task.observation;
 
@@ -69,7 +69,13 @@ impl<T: Scalar> Stage<T> {
                 w.put3(ang);
             }
         }
-        rates::<N>(token, &self.model, world, |_, rate| w.put(rate));
+        rates::<N>(
+            token,
+            &self.model,
+            world,
+            #[inline(always)]
+            |_, rate| w.put(rate),
+        );
         match kind {
             Observation::PlanarQuaternion | Observation::PlanarPitch => {}
             Observation::Contacts => self.contacts::<N>(token, world, &mut w),
@@ -109,10 +115,11 @@ impl<T: Scalar> Stage<T> {
             let d = Vec3::<N>::load(token, &body.pos) - com;
             let spread = N::splat(token, mass) * d.dot(d);
             // The inverse inertia and the missing mass of d dᵀ are what the published task computes.
-            let [jx, jy, jz] = self.model.inverse_inertia(index).map(|j| N::splat(token, j) + spread);
-            w.put3(Vec3::new(jx - d.x * d.x, -(d.x * d.y), -(d.x * d.z)));
-            w.put3(Vec3::new(-(d.y * d.x), jy - d.y * d.y, -(d.y * d.z)));
-            w.put3(Vec3::new(-(d.z * d.x), -(d.z * d.y), jz - d.z * d.z));
+            let j = Vec3::<N>::splat(token, &self.model.inverse_inertia(index));
+            let (xy, xz, yz) = (-(d.x * d.y), -(d.x * d.z), -(d.y * d.z));
+            w.put3(Vec3::new(j.x + spread - d.x * d.x, xy, xz));
+            w.put3(Vec3::new(xy, j.y + spread - d.y * d.y, yz));
+            w.put3(Vec3::new(xz, yz, j.z + spread - d.z * d.z));
         }
         for (body, &share) in world.bodies.iter().zip(&self.mass_shares) {
             w.put3(Vec3::<N>::load(token, &body.vel) * N::splat(token, share));

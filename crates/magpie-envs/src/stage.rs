@@ -109,18 +109,20 @@ impl<T: Scalar> Stage<T> {
     pub fn fallen<N: Number<Scalar = T>>(&self, token: N::Token, world: &World<N::Pack>) -> N::Mask {
         let root = &world.bodies[self.root];
         let height = N::load(token, &root.pos[2]);
-        let outside = |value: N, range: [f64; 2]| {
-            value.lt(value.constant(range[0])) | value.gt(value.constant(range[1]))
-        };
         let mut fallen = height.lt(height.constant(f64::NEG_INFINITY));
         if let Some(range) = self.task.healthy.height {
             fallen = fallen | outside(height, range);
         }
         if let Some(range) = self.task.healthy.pitch {
-            fallen = fallen | outside(pitch(Quat::load(token, &root.rot)), range);
+            fallen = fallen | outside(pitch(Quat::<N>::load(token, &root.rot)), range);
         }
         fallen
     }
+}
+
+#[inline(always)]
+fn outside<N: Number>(value: N, [low, high]: [f64; 2]) -> N::Mask {
+    value.lt(value.constant(low)) | value.gt(value.constant(high))
 }
 
 /// The second angle of the intrinsic x-y-z decomposition.

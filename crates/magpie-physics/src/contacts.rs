@@ -98,13 +98,14 @@ fn push<N: Number>(
     friction: N::Scalar,
     rebound: N::Scalar,
 ) -> Push<N> {
-    let splat = |v| N::splat(vn.token(), v);
+    let token = vn.token();
     let (zero, mass) = (vn.zero(), vn.constant(1.0) / inverse_effective_mass);
-    let normal = depth.mul_add(splat(model.penetration_gain), -(splat(rebound) * vn)) * mass;
+    let gain = N::splat(token, model.penetration_gain);
+    let normal = depth.mul_add(gain, -(N::splat(token, rebound) * vn)) * mass;
     let touching = depth.gt(zero) & vn.lt(zero) & normal.gt(zero);
     let speed = sliding_squared.sqrt();
-    let rubbing = touching & speed.gt(splat(model.slip_speed_threshold));
-    let slide = (speed * mass).min(splat(friction) * normal) / (speed + vn.constant(1e-6));
+    let rubbing = touching & speed.gt(N::splat(token, model.slip_speed_threshold));
+    let slide = (speed * mass).min(N::splat(token, friction) * normal) / (speed + vn.constant(1e-6));
     Push { normal: normal.masked(touching), slide: slide.masked(rubbing), touching }
 }
 
@@ -177,7 +178,8 @@ fn against_ground<N: Number>(
         let [row_x, row_y, _] = place.frame.rows;
         let arm = Vec3::new(row_x.dot(centre), row_y.dot(centre), arm_z);
         let velocity = motion.vel + motion.ang.cross(arm);
-        let [jx, jy, _] = body.inverse_inertia.map(|j| N::splat(token, j));
+        let [jx, jy, _] = body.inverse_inertia;
+        let (jx, jy) = (N::splat(token, jx), N::splat(token, jy));
         // K for the normal (0, 0, 1).
         let k = (arm.y * arm.y).mul_add(jx, (arm.x * arm.x).mul_add(jy, N::splat(token, body.inverse_mass)));
         let sliding_squared = velocity.x.mul_add(velocity.x, velocity.y * velocity.y);
@@ -185,7 +187,10 @@ fn against_ground<N: Number>(
         let impulse = Vec3::new(-(push.slide * velocity.x), -(push.slide * velocity.y), push.normal);
         pool.get_or_insert(Pool::empty(token)).add(impulse, arm, body, push.touching);
     }
-    pool.map(Pool::average)
+    match pool {
+        Some(pool) => Some(Pool::average(pool)),
+        None => None,
+    }
 }
 
 /// Contacts between bodies of the robot; leaves sums and counts in `found` for [`collide`]. `motion` gives the
@@ -206,16 +211,18 @@ pub(crate) fn between_bodies<N: Number>(
         Pool::<N>::empty(token).store(memory);
     }
     for pair in &model.pairs {
-        let places = pair.bodies.map(|b| Place::<N>::load(token, &bodies[b], &work[b]));
-        let segments = [0, 1].map(|side| places[side].segment(&pair.capsules[side]));
+        let [a, b] = pair.bodies;
+        let (body_a, body_b) = (&model.bodies[a], &model.bodies[b]);
+        let place_a = Place::<N>::load(token, &bodies[a], &work[a]);
+        let place_b = Place::<N>::load(token, &bodies[b], &work[b]);
+        let segments = [place_a.segment(&pair.capsules[0]), place_b.segment(&pair.capsules[1])];
         if !within_reach::<N>(pair, segments).any() {
             continue;
         }
         let contact = pair_contact(pair, segments);
-        let [arm_a, arm_b] = places.map(|place| contact.point - place.pos);
-        let [a, b] = pair.bodies.map(&motion);
+        let (arm_a, arm_b) = (contact.point - place_a.pos, contact.point - place_b.pos);
+        let (a, b) = (motion(a), motion(b));
         let velocity = (a.vel + a.ang.cross(arm_a)) - (b.vel + b.ang.cross(arm_b));
-        let [body_a, body_b] = pair.bodies.map(|b| &model.bodies[b]);
         let k = inverse_effective_mass(body_a, arm_a, contact.normal)
             + inverse_effective_mass(body_b, arm_b, contact.normal);
         let (impulse, touching) = impulse(model, contact, velocity, k, pair.friction, pair.rebound);
@@ -239,9 +246,8 @@ fn within_reach<N: Number>(pair: &PairModel<N::Scalar>, [a, b]: [Segment<N>; 2])
 
 #[inline(always)]
 fn pair_contact<N: Number>(pair: &PairModel<N::Scalar>, [a, b]: [Segment<N>; 2]) -> Contact<N> {
-    let [radius_a, radius_b] = [0, 1].map(|side| N::splat(a.start.x.token(), pair.capsules[side].radius));
     let (on_a, on_b) = capsule::closest_points(a, b);
-    capsule::contact(on_a, on_b, radius_a + radius_b)
+    capsule::contact(on_a, on_b, N::splat(on_a.x.token(), pair.radii))
 }
 
 /// A foot against the bar nearest to it: the closest points are sought in the plane across the bars, because a bar
@@ -255,24 +261,22 @@ fn against_hurdles<N: Number>(
     motion: Motion<N>,
 ) -> Option<Motion<N>> {
     let token = place.pos.x.token();
-    let splat = |v| N::splat(token, v);
+    let (first, spacing) = (N::splat(token, hurdles.first), N::splat(token, hurdles.spacing));
+    let (top, bottom) = (N::splat(token, hurdles.top), N::splat(token, hurdles.bottom));
+    let zero = first.zero();
     let mut pool = None;
     for foot in &hurdles.capsules[body.hurdle_capsules.0..body.hurdle_capsules.1] {
         let segment = place.segment(&foot.capsule);
         let middle = (segment.start.x + segment.end.x) * place.pos.x.constant(0.5);
-        let nearest = ((middle - splat(hurdles.first)) / splat(hurdles.spacing)).round();
-        let nearest = nearest.clamp(nearest.zero(), splat(hurdles.last));
-        let x = nearest.mul_add(splat(hurdles.spacing), splat(hurdles.first));
-
-        let flat = |p: Vec3<N>| Vec3::new(p.x, p.y.zero(), p.z);
-        let zero = x.zero();
-        let bar = Segment {
-            start: Vec3::new(x, zero, splat(hurdles.top)),
-            end: Vec3::new(x, zero, splat(hurdles.bottom)),
+        let nearest = ((middle - first) / spacing).round().clamp(zero, N::splat(token, hurdles.last));
+        let x = nearest.mul_add(spacing, first);
+        let bar = Segment { start: Vec3::new(x, zero, top), end: Vec3::new(x, zero, bottom) };
+        let flat_foot = Segment {
+            start: Vec3::new(segment.start.x, zero, segment.start.z),
+            end: Vec3::new(segment.end.x, zero, segment.end.z),
         };
-        let flat_foot = Segment { start: flat(segment.start), end: flat(segment.end) };
         let (on_foot, on_bar) = capsule::closest_points(flat_foot, bar);
-        let radii = splat(foot.capsule.radius) + splat(hurdles.radius);
+        let radii = N::splat(token, foot.capsule.radius) + N::splat(token, hurdles.radius);
         let contact = capsule::contact(on_foot, on_bar, radii);
         if !contact.depth.gt(zero).any() {
             continue;
@@ -286,7 +290,10 @@ fn against_hurdles<N: Number>(
         let (impulse, touching) = impulse(model, contact, velocity, k, foot.friction, foot.rebound);
         pool.get_or_insert(Pool::empty(token)).add(impulse, arm, body, touching);
     }
-    pool.map(Pool::average)
+    match pool {
+        Some(pool) => Some(Pool::average(pool)),
+        None => None,
+    }
 }
 
 /// The impulse of a contact with a general normal.

@@ -40,13 +40,13 @@ pub(crate) fn act<N: Number>(token: N::Token, model: &Model<N::Scalar>, world: &
     let (hinges, rest) = model.joints.split_at(model.kinds[0]);
     let (two_axis, three_axis) = rest.split_at(model.kinds[1]);
     for joint in hinges {
-        act_with::<N, 1>(token, joint, world, hinge);
+        act_as::<N, Hinge, 1>(token, joint, world);
     }
     for joint in two_axis {
-        act_with::<N, 2>(token, joint, world, two_axes);
+        act_as::<N, TwoAxes, 2>(token, joint, world);
     }
     for joint in three_axis {
-        act_with::<N, 3>(token, joint, world, three_axes);
+        act_as::<N, ThreeAxes, 3>(token, joint, world);
     }
 }
 
@@ -54,13 +54,13 @@ pub(crate) fn act<N: Number>(token: N::Token, model: &Model<N::Scalar>, world: &
 #[inline(always)]
 pub(crate) fn measure<N: Number>(token: N::Token, model: &Model<N::Scalar>, world: &mut World<N::Pack>) {
     for joint in &model.joints {
-        let [parent, child] =
-            [joint.parent, joint.child].map(|b| Mat3::<N>::load(token, &world.work[b].frame));
+        let parent = Mat3::<N>::load(token, &world.work[joint.parent].frame);
+        let child = Mat3::<N>::load(token, &world.work[joint.child].frame);
         let angles = &mut world.angles[joint.first_dof..][..joint.dof];
         match joint.dof {
-            1 => store_angles(&hinge(token, joint, parent, child).0, angles),
-            2 => store_angles(&two_axes(token, joint, parent, child).0, angles),
-            _ => store_angles(&three_axes(token, joint, parent, child).0, angles),
+            1 => store_angles(&Hinge::geometry(token, joint, parent, child).0, angles),
+            2 => store_angles(&TwoAxes::geometry(token, joint, parent, child).0, angles),
+            _ => store_angles(&ThreeAxes::geometry(token, joint, parent, child).0, angles),
         }
     }
 }
@@ -97,19 +97,27 @@ fn store_angles<N: Number>(freedoms: &[Freedom<N>], angles: &mut [N::Pack]) {
     }
 }
 
-/// Everything a joint does that does not depend on its kind; `kind` gives its degrees of freedom and the torque that
-/// keeps its axes aligned.
+/// A kind of joint: what its number of axes makes different.
+trait Kind<const DOF: usize> {
+    /// The degrees of freedom, and the torque that keeps the axes aligned if there is anything to align.
+    fn geometry<N: Number>(
+        token: N::Token,
+        joint: &JointModel<N::Scalar>,
+        parent: Mat3<N>,
+        child: Mat3<N>,
+    ) -> ([Freedom<N>; DOF], Option<Vec3<N>>);
+}
+
+/// Everything a joint does that does not depend on its kind.
 #[inline(always)]
-fn act_with<N: Number, const DOF: usize>(
+fn act_as<N: Number, K: Kind<DOF>, const DOF: usize>(
     token: N::Token,
     joint: &JointModel<N::Scalar>,
     world: &mut World<N::Pack>,
-    kind: impl Fn(N::Token, &JointModel<N::Scalar>, Mat3<N>, Mat3<N>) -> ([Freedom<N>; DOF], Option<Vec3<N>>),
 ) {
     let (p, c) = (joint.parent, joint.child);
     let parent = Side::<N>::load(token, &world.bodies[p], &world.work[p]);
     let child = Side::<N>::load(token, &world.bodies[c], &world.work[c]);
-    let splat = |v| N::splat(token, v);
 
     // The spring between the anchors.
     let parent_arm = parent.frame.rotate(Vec3::splat(token, &joint.parent_anchor));
@@ -118,22 +126,24 @@ fn act_with<N: Number, const DOF: usize>(
     // adding the arms first would round at the size of the positions, and the stiffness would amplify that.
     let gap = (parent.pos - child.pos) + (parent_arm - child_arm);
     let speed = (parent.vel - child.vel) + (parent.ang.cross(parent_arm) - child.ang.cross(child_arm));
-    let force = speed.scale_add(splat(joint.spring_damping), gap * splat(joint.stiffness));
+    let force =
+        speed.scale_add(N::splat(token, joint.spring_damping), gap * N::splat(token, joint.stiffness));
 
     // Alignment, damping, limits and actuators.
-    let (freedoms, alignment) = kind(token, joint, parent.frame, child.frame);
-    let mut torque = (child.ang - parent.ang) * splat(joint.angular_damping);
+    let (freedoms, alignment) = K::geometry(token, joint, parent.frame, child.frame);
+    let mut torque = (child.ang - parent.ang) * N::splat(token, joint.angular_damping);
     if let Some(alignment) = alignment {
         torque = torque + alignment;
     }
     for (i, freedom) in freedoms.iter().enumerate() {
-        let [low, high] = joint.limits[i].map(splat);
+        let [low, high] = joint.limits[i];
+        let (low, high) = (N::splat(token, low), N::splat(token, high));
         // Beyond a limit the actuator is silent and the limit pushes back; at most one of the two is not zero.
         let excess = (low - freedom.angle).max(freedom.angle.zero())
             + (high - freedom.angle).min(freedom.angle.zero());
         let inside = !(freedom.angle.lt(low) | freedom.angle.gt(high));
         let drive = N::load(token, &world.drive[joint.first_dof + i]).masked(inside);
-        torque = freedom.axis.scale_add(drive - excess * splat(joint.limit_strength), torque);
+        torque = freedom.axis.scale_add(drive - excess * N::splat(token, joint.limit_strength), torque);
     }
     store_angles(&freedoms, &mut world.angles[joint.first_dof..][..DOF]);
 
@@ -146,20 +156,24 @@ fn act_with<N: Number, const DOF: usize>(
 }
 
 /// One axis. The alignment torque has the stiffness of the anchor spring.
-#[inline(always)]
-fn hinge<N: Number>(
-    token: N::Token,
-    joint: &JointModel<N::Scalar>,
-    parent: Mat3<N>,
-    child: Mat3<N>,
-) -> ([Freedom<N>; 1], Option<Vec3<N>>) {
-    let axis = parent.rotate(Vec3::splat(token, &joint.parent_axes[0]));
-    let parent_side = parent.rotate(Vec3::splat(token, &joint.parent_axes[2]));
-    let child_axis = child.rotate(Vec3::splat(token, &joint.child_axes[0]));
-    let child_side = child.rotate(Vec3::splat(token, &joint.child_axes[2]));
-    let angle = signed_angle(axis, parent_side, child_side);
-    let alignment = axis.cross(child_axis) * N::splat(token, joint.stiffness);
-    ([Freedom { axis, angle }], Some(alignment))
+struct Hinge;
+
+impl Kind<1> for Hinge {
+    #[inline(always)]
+    fn geometry<N: Number>(
+        token: N::Token,
+        joint: &JointModel<N::Scalar>,
+        parent: Mat3<N>,
+        child: Mat3<N>,
+    ) -> ([Freedom<N>; 1], Option<Vec3<N>>) {
+        let axis = parent.rotate(Vec3::splat(token, &joint.parent_axes[0]));
+        let parent_side = parent.rotate(Vec3::splat(token, &joint.parent_axes[2]));
+        let child_axis = child.rotate(Vec3::splat(token, &joint.child_axes[0]));
+        let child_side = child.rotate(Vec3::splat(token, &joint.child_axes[2]));
+        let angle = signed_angle(axis, parent_side, child_side);
+        let alignment = axis.cross(child_axis) * N::splat(token, joint.stiffness);
+        ([Freedom { axis, angle }], Some(alignment))
+    }
 }
 
 /// The line of nodes and the first two angles, common to joints with two and three axes.
@@ -177,16 +191,19 @@ fn nodes<N: Number>(
     parent: Mat3<N>,
     child: Mat3<N>,
 ) -> Nodes<N> {
-    let [a1, a2] = [0, 1].map(|i| parent.rotate(Vec3::splat(token, &joint.parent_axes[i])));
-    let [c1, c2, c3] = [0, 1, 2].map(|i| child.rotate(Vec3::splat(token, &joint.child_axes[i])));
+    let a1 = parent.rotate(Vec3::splat(token, &joint.parent_axes[0]));
+    let a2 = parent.rotate(Vec3::splat(token, &joint.parent_axes[1]));
+    let c1 = child.rotate(Vec3::splat(token, &joint.child_axes[0]));
+    let c2 = child.rotate(Vec3::splat(token, &joint.child_axes[1]));
+    let c3 = child.rotate(Vec3::splat(token, &joint.child_axes[2]));
     let one = a1.x.constant(1.0);
     let tiny = a1.x.constant(1e-10);
-    let unit = |v: Vec3<N>| v * (one / (tiny + v.guarded_norm()));
-    let line = unit(c3.cross(a1));
+    let line = c3.cross(a1);
+    let line = line * (one / (tiny + line.guarded_norm()));
     // The angle between a1 and its shadow G on the plane of c1 and c2, signed like a1·c3. Its definition is the arc
     // cosine of |G|² / (|G| + ε) with ε = 1e-10, which in single precision knows small angles to 3e-4 only. Up to
     // terms in ε² that cosine is |G| - ε and the squared sine (a1·c3)² + 2ε |G|; from both the angle keeps its digits.
-    let [x, y, z] = [c1, c2, c3].map(|c| a1.dot(c));
+    let (x, y, z) = (a1.dot(c1), a1.dot(c2), a1.dot(c3));
     let shadow = x.mul_add(x, y * y).sqrt();
     let sine = z.mul_add(z, shadow * (tiny + tiny)).sqrt();
     let theta = sine.atan2(shadow - tiny) * z.signum_or_zero();
@@ -199,32 +216,40 @@ fn nodes<N: Number>(
 }
 
 /// Two axes. Here the alignment torque has a fifth of the strength of the limits.
-#[inline(always)]
-fn two_axes<N: Number>(
-    token: N::Token,
-    joint: &JointModel<N::Scalar>,
-    parent: Mat3<N>,
-    child: Mat3<N>,
-) -> ([Freedom<N>; 2], Option<Vec3<N>>) {
-    let Nodes { first, second, .. } = nodes(token, joint, parent, child);
-    let (a1, c2) = (first.axis, second.axis);
-    let across = a1.scale_add(-c2.dot(a1), c2);
-    // The floor matters only where the two axes coincide: no direction is right there, so no torque is.
-    let length = across.guarded_norm().max(a1.x.constant(1e-30));
-    let strength = N::splat(token, N::Scalar::from_f64(joint.limit_strength.to_f64() / 5.0));
-    let alignment = across.cross(c2) * (strength / length);
-    ([first, second], Some(alignment))
+struct TwoAxes;
+
+impl Kind<2> for TwoAxes {
+    #[inline(always)]
+    fn geometry<N: Number>(
+        token: N::Token,
+        joint: &JointModel<N::Scalar>,
+        parent: Mat3<N>,
+        child: Mat3<N>,
+    ) -> ([Freedom<N>; 2], Option<Vec3<N>>) {
+        let Nodes { first, second, .. } = nodes(token, joint, parent, child);
+        let (a1, c2) = (first.axis, second.axis);
+        let across = a1.scale_add(-c2.dot(a1), c2);
+        // The floor matters only where the two axes coincide: no direction is right there, so no torque is.
+        let length = across.guarded_norm().max(a1.x.constant(1e-30));
+        let strength = N::splat(token, N::Scalar::from_f64(joint.limit_strength.to_f64() / 5.0));
+        let alignment = across.cross(c2) * (strength / length);
+        ([first, second], Some(alignment))
+    }
 }
 
 /// Three axes: nothing to align.
-#[inline(always)]
-fn three_axes<N: Number>(
-    token: N::Token,
-    joint: &JointModel<N::Scalar>,
-    parent: Mat3<N>,
-    child: Mat3<N>,
-) -> ([Freedom<N>; 3], Option<Vec3<N>>) {
-    let Nodes { first, second, third_axis, line } = nodes(token, joint, parent, child);
-    let third = Freedom { axis: third_axis, angle: signed_angle(-third_axis, second.axis, line) };
-    ([first, second, third], None)
+struct ThreeAxes;
+
+impl Kind<3> for ThreeAxes {
+    #[inline(always)]
+    fn geometry<N: Number>(
+        token: N::Token,
+        joint: &JointModel<N::Scalar>,
+        parent: Mat3<N>,
+        child: Mat3<N>,
+    ) -> ([Freedom<N>; 3], Option<Vec3<N>>) {
+        let Nodes { first, second, third_axis, line } = nodes(token, joint, parent, child);
+        let third = Freedom { axis: third_axis, angle: signed_angle(-third_axis, second.axis, line) };
+        ([first, second, third], None)
+    }
 }

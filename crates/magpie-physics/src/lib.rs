@@ -23,7 +23,7 @@ mod world;
 pub use joints::rates;
 pub use model::Model;
 pub use perturbation::{Hurdles, Perturbation, PerturbationError};
-pub use pose::{copy_lane, lowest_point, set_pose};
+pub use pose::{lowest_point, replace, set_pose};
 pub use probe::{Probe, ProbedContact, probe};
 pub use vector::{Mat3, Quat, Vec3};
 pub use world::{BodyState, Impact, World, begin, refresh, step, substep, touch};

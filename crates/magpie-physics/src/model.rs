@@ -98,6 +98,8 @@ pub(crate) struct PairModel<T> {
     pub capsules: [CapsuleModel<T>; 2],
     pub friction: T,
     pub rebound: T,
+    /// Sum of the radii.
+    pub radii: T,
     /// Square of the distance of the centres beyond which the two cannot touch.
     pub reach_squared: T,
 }
@@ -165,7 +167,7 @@ impl<T: Scalar> Model<T> {
                 let rebound = t(1.0 + material.elasticity * robot.ground.elasticity);
                 for sign in [-1.0, 1.0] {
                     let centre =
-                        std::array::from_fn(|i| t(capsule.centre[i] + sign * capsule.half_vector[i]));
+                        vector(std::array::from_fn(|i| capsule.centre[i] + sign * capsule.half_vector[i]));
                     let radius = t(capsule.radius);
                     ends.push(End { body: index, centre, radius });
                     let collides = match capsule.ground_ends {
@@ -278,6 +280,13 @@ impl<T: Scalar> Model<T> {
     }
 }
 
+/// Rounds a vector or quaternion of the robot, with components that are zero but for the rounding of a sine or cosine
+/// of 90° set to zero. Left alone, 2e-16 would spread through the rotations of planar robots, and its products are
+/// denormal numbers, each of which costs the processor a hundred cycles.
+fn vector<T: Scalar, const D: usize>(v: [f64; D]) -> [T; D] {
+    v.map(|c| T::from_f64(if c.abs() < 1e-12 { 0.0 } else { c }))
+}
+
 /// Joints sorted by number of axes (stable), with how many of each kind there are.
 fn joint_models<T: Scalar>(robot: &Robot) -> (Vec<JointModel<T>>, [usize; 3]) {
     let t = T::from_f64;
@@ -288,11 +297,11 @@ fn joint_models<T: Scalar>(robot: &Robot) -> (Vec<JointModel<T>>, [usize; 3]) {
         joints.push(JointModel {
             parent: joint.parent,
             child: joint.child,
-            parent_anchor: joint.parent_anchor.map(t),
-            child_anchor: joint.child_anchor.map(t),
-            reference: joint.reference.map(t),
-            parent_axes: joint.parent_axes.map(|axis| axis.map(t)),
-            child_axes: joint.child_axes.map(|axis| axis.map(t)),
+            parent_anchor: vector(joint.parent_anchor),
+            child_anchor: vector(joint.child_anchor),
+            reference: vector(joint.reference),
+            parent_axes: joint.parent_axes.map(vector),
+            child_axes: joint.child_axes.map(vector),
             first_dof,
             dof,
             limits: std::array::from_fn(|i| joint.limits.get(i).unwrap_or(&[0.0; 2]).map(t)),
@@ -338,8 +347,8 @@ fn actuators<T: Scalar>(robot: &Robot, perturbation: &Perturbation) -> Vec<(usiz
 impl<T: Scalar> CapsuleModel<T> {
     fn new(capsule: &crate::robot::Capsule) -> CapsuleModel<T> {
         CapsuleModel {
-            centre: capsule.centre.map(T::from_f64),
-            half_vector: capsule.half_vector.map(T::from_f64),
+            centre: vector(capsule.centre),
+            half_vector: vector(capsule.half_vector),
             radius: T::from_f64(capsule.radius),
         }
     }
@@ -357,6 +366,7 @@ impl<T: Scalar> PairModel<T> {
             capsules: [CapsuleModel::new(a), CapsuleModel::new(b)],
             friction: T::from_f64(a.material.friction * b.material.friction * friction_factor),
             rebound: T::from_f64(1.0 + a.material.elasticity * b.material.elasticity),
+            radii: T::from_f64(a.radius + b.radius),
             reach_squared: T::from_f64(reach * reach),
         }
     }

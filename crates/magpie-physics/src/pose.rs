@@ -1,6 +1,6 @@
 //! From joint angles and rates to bodies: how an episode starts (section 7 of the physics).
 
-use magpie_simd::{Number, PackOf, Scalar};
+use magpie_simd::Number;
 
 use crate::model::Model;
 use crate::vector::{Quat, Vec3};
@@ -19,13 +19,17 @@ pub fn set_pose<N: Number>(
     let zero = Vec3::<N>::zero(token);
     let one = zero.x.constant(1.0);
     let root = &mut bodies[model.root];
-    let start = model.placement.as_ref().map_or(zero, |position| Vec3::splat(token, position));
+    let start = match &model.placement {
+        Some(position) => Vec3::splat(token, position),
+        None => zero,
+    };
     start.store(&mut root.pos);
     Quat { w: one, v: zero }.store(&mut root.rot);
     zero.store(&mut root.vel);
     zero.store(&mut root.ang);
 
-    for joint in model.traversal.iter().map(|&i| &model.joints[i]) {
+    for &index in &model.traversal {
+        let joint = &model.joints[index];
         let mut turn = Quat::<N>::splat(token, &joint.reference);
         let mut rate = zero;
         for i in 0..joint.dof {
@@ -54,16 +58,12 @@ pub fn set_pose<N: Number>(
 /// Lifts or lowers everything until the lowest point of any collider is at z = 0.
 #[inline(always)]
 fn put_on_ground<N: Number>(token: N::Token, model: &Model<N::Scalar>, bodies: &mut [BodyState<N::Pack>]) {
-    let lowest = model
-        .ends
-        .iter()
-        .map(|end| {
-            let state = &bodies[end.body];
-            let arm = Quat::<N>::load(token, &state.rot).rotate(Vec3::splat(token, &end.centre));
-            N::load(token, &state.pos[2]) + arm.z - N::splat(token, end.radius)
-        })
-        .reduce(|a, b| a.min(b));
-    let Some(lowest) = lowest else { return };
+    let mut lowest = Vec3::<N>::zero(token).x.constant(f64::INFINITY);
+    for end in &model.ends {
+        let state = &bodies[end.body];
+        let arm = Quat::<N>::load(token, &state.rot).rotate(Vec3::splat(token, &end.centre));
+        lowest = lowest.min(N::load(token, &state.pos[2]) + arm.z - N::splat(token, end.radius));
+    }
     for state in bodies {
         (N::load(token, &state.pos[2]) - lowest).store(&mut state.pos[2]);
     }
@@ -79,20 +79,26 @@ pub fn lowest_point<N: Number>(
 ) -> N {
     let height = N::load(token, &world.bodies[body].pos[2]);
     let up = Vec3::<N>::load(token, &world.work[body].frame[2]);
-    model
-        .ends
-        .iter()
-        .filter(|end| end.body == body)
-        .map(|end| height + up.dot(Vec3::splat(token, &end.centre)) - N::splat(token, end.radius))
-        .reduce(|a, b| a.min(b))
-        .unwrap_or(height)
+    let mut lowest = height.constant(f64::INFINITY);
+    for end in model.ends.iter().filter(|end| end.body == body) {
+        let arm_z = up.dot(Vec3::splat(token, &end.centre));
+        lowest = lowest.min(height + arm_z - N::splat(token, end.radius));
+    }
+    lowest
 }
 
-/// Copies lane `lane` of `from` into lane `lane` of `to`.
-pub fn copy_lane<T: Scalar, P: PackOf<T>>(from: &[BodyState<P>], to: &mut [BodyState<P>], lane: usize) {
+/// Overwrites the bodies of `to` with those of `from` in the lanes whose bit is set.
+#[inline(always)]
+pub fn replace<N: Number>(
+    token: N::Token,
+    lanes: u32,
+    from: &[BodyState<N::Pack>],
+    to: &mut [BodyState<N::Pack>],
+) {
+    let mask = N::mask(token, lanes);
     for (from, to) in from.iter().zip(to) {
-        for (a, b) in from.components().zip(to.components_mut()) {
-            b.lanes_mut()[lane] = a.lanes()[lane];
+        for (from, to) in from.components().zip(to.components_mut()) {
+            N::select(mask, N::load(token, from), N::load(token, to)).store(to);
         }
     }
 }

@@ -131,7 +131,15 @@ pub fn substep<N: Number>(token: N::Token, model: &Model<N::Scalar>, world: &mut
 pub fn touch<N: Number>(token: N::Token, model: &Model<N::Scalar>, world: &mut World<N::Pack>) {
     clear_impacts::<N>(token, world);
     let World { bodies, work, impacts, pair_impacts, .. } = world;
-    contacts::between_bodies(token, model, bodies, work, pair_impacts, |b| motion_of::<N>(token, &bodies[b]));
+    contacts::between_bodies(
+        token,
+        model,
+        bodies,
+        work,
+        pair_impacts,
+        #[inline(always)]
+        |b| motion_of::<N>(token, &bodies[b]),
+    );
     for (index, body) in model.bodies.iter().enumerate() {
         let place = Place::load(token, &bodies[index], &work[index]);
         let motion = motion_of(token, &bodies[index]);
@@ -197,12 +205,11 @@ fn accelerated<N: Number>(
     work: &Work<N::Pack>,
 ) -> Motion<N> {
     let Motion { vel, ang } = motion_of::<N>(token, state);
-    let splat = |v: &[N::Scalar; 3]| Vec3::<N>::splat(token, v);
-    let vel = vel.mul_add(splat(&body.keep_linear), splat(&body.fall));
-    let ang = ang.componentwise(splat(&body.keep_angular));
+    let vel = vel.mul_add(Vec3::splat(token, &body.keep_linear), Vec3::splat(token, &body.fall));
+    let ang = ang.componentwise(Vec3::splat(token, &body.keep_angular));
     Motion {
-        vel: Vec3::load(token, &work.force).mul_add(splat(&body.push), vel),
-        ang: Vec3::load(token, &work.torque).mul_add(splat(&body.twist), ang),
+        vel: Vec3::load(token, &work.force).mul_add(Vec3::splat(token, &body.push), vel),
+        ang: Vec3::load(token, &work.torque).mul_add(Vec3::splat(token, &body.twist), ang),
     }
 }
 
@@ -210,9 +217,15 @@ fn accelerated<N: Number>(
 #[inline(always)]
 pub(crate) fn integrate<N: Number>(token: N::Token, model: &Model<N::Scalar>, world: &mut World<N::Pack>) {
     let World { bodies, work, impacts, pair_impacts, .. } = world;
-    contacts::between_bodies(token, model, bodies, work, pair_impacts, |b| {
-        accelerated::<N>(token, &model.bodies[b], &bodies[b], &work[b])
-    });
+    contacts::between_bodies(
+        token,
+        model,
+        bodies,
+        work,
+        pair_impacts,
+        #[inline(always)]
+        |b| accelerated::<N>(token, &model.bodies[b], &bodies[b], &work[b]),
+    );
     for (index, body) in model.bodies.iter().enumerate() {
         let (state, work) = (&mut bodies[index], &work[index]);
         let before = accelerated::<N>(token, body, state, work);

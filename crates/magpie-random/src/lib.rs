@@ -79,7 +79,7 @@ impl Draws {
     /// Uniform in [low, high).
     #[inline]
     pub fn uniform(&mut self, low: f32, high: f32) -> f32 {
-        self.unit().mul_add(high - low, low).min(high.next_down())
+        (self.unit() * (high - low) + low).min(high.next_down())
     }
 
     /// A pair of independent standard normals (Box and Muller).

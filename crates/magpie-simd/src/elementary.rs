@@ -35,14 +35,13 @@ fn polynomial<S: Simd, const N: usize>(x: f32x16<S>, coefficients: [f32; N]) -> 
 /// Angle of the point (x, y). The quotient of the smaller by the larger coordinate lies in [0, 1].
 #[inline(always)]
 pub fn atan2<S: Simd>(y: f32x16<S>, x: f32x16<S>) -> f32x16<S> {
-    let constant = |c| f32x16::splat(x.simd, c);
     let (ax, ay) = (x.abs(), y.abs());
     // The floor keeps 0/0 away: the angle of the origin is 0.
-    let a = ax.min(ay) / ax.max(ay).max(constant(f32::MIN_POSITIVE));
+    let a = ax.min(ay) / ax.max(ay).max(f32x16::splat(x.simd, f32::MIN_POSITIVE));
     let s = a * a;
     let angle = (a * s).mul_add(polynomial(s, ATAN), a);
-    let angle = Number::select(ay.gt(ax), constant(FRAC_PI_2) - angle, angle);
-    let angle = Number::select(x.lt(constant(0.0)), constant(PI) - angle, angle);
+    let angle = Number::select(ay.gt(ax), f32x16::splat(x.simd, FRAC_PI_2) - angle, angle);
+    let angle = Number::select(x.lt(f32x16::splat(x.simd, 0.0)), f32x16::splat(x.simd, PI) - angle, angle);
     fearless_simd::SimdFloat::copysign(angle, y)
 }
 
@@ -67,23 +66,23 @@ fn other_leg<S: Simd>(x: f32x16<S>) -> f32x16<S> {
 /// Sine and cosine after taking away the nearest multiple of π/2 (Cody and Waite).
 #[inline(always)]
 pub fn sin_cos<S: Simd>(x: f32x16<S>) -> (f32x16<S>, f32x16<S>) {
-    let constant = |c| f32x16::splat(x.simd, c);
-    let quarter = (x * constant(FRAC_2_PI)).round();
+    let quarter = (x * f32x16::splat(x.simd, FRAC_2_PI)).round();
     let mut r = x;
     for part in HALF_PI_PARTS {
-        r = quarter.mul_add(constant(-part), r);
+        r = quarter.mul_add(f32x16::splat(x.simd, -part), r);
     }
     let s = r * r;
     let sin = (r * s).mul_add(polynomial(s, SIN), r);
-    let cos = (s * s).mul_add(polynomial(s, COS), s.mul_add(constant(-0.5), constant(1.0)));
+    let cos = (s * s)
+        .mul_add(polynomial(s, COS), s.mul_add(f32x16::splat(x.simd, -0.5), f32x16::splat(x.simd, 1.0)));
 
     // The quarter turn modulo 4, as a float in {-2, -1, 0, 1, 2}, says which of ±sin and ±cos is which.
-    let turn = (quarter * constant(0.25)).round().mul_add(constant(-4.0), quarter);
-    let half = turn.abs().gt(constant(1.5));
-    let odd = turn.abs().gt(constant(0.5)) & !half;
+    let turn = (quarter * f32x16::splat(x.simd, 0.25)).round().mul_add(f32x16::splat(x.simd, -4.0), quarter);
+    let half = turn.abs().gt(f32x16::splat(x.simd, 1.5));
+    let odd = turn.abs().gt(f32x16::splat(x.simd, 0.5)) & !half;
     let (a, b) = (Number::select(odd, cos, sin), Number::select(odd, sin, cos));
-    let minus_sin = half | turn.lt(constant(-0.5));
-    let minus_cos = half | turn.gt(constant(0.5));
+    let minus_sin = half | turn.lt(f32x16::splat(x.simd, -0.5));
+    let minus_cos = half | turn.gt(f32x16::splat(x.simd, 0.5));
     (Number::select(minus_sin, -a, a), Number::select(minus_cos, -b, b))
 }
 

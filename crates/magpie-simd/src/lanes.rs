@@ -58,6 +58,10 @@ impl<S: Simd> Number for f32x16<S> {
         self.store_array(&mut pack.0);
     }
     #[inline(always)]
+    fn mask(token: S, bits: u32) -> Self::Mask {
+        mask32x16::from_bitmask(token, bits.into())
+    }
+    #[inline(always)]
     fn token(self) -> S {
         self.simd
     }

@@ -30,6 +30,8 @@ pub trait Number:
     fn load(token: Self::Token, pack: &Self::Pack) -> Self;
     /// Writes to memory.
     fn store(self, pack: &mut Self::Pack);
+    /// A mask that is true in lane i where bit i is set.
+    fn mask(token: Self::Token, bits: u32) -> Self::Mask;
     /// The token this number was made with.
     fn token(self) -> Self::Token;
 
@@ -179,6 +181,10 @@ impl Number for f64 {
     #[inline(always)]
     fn store(self, pack: &mut f64) {
         *pack = self;
+    }
+    #[inline(always)]
+    fn mask((): (), bits: u32) -> bool {
+        bits & 1 == 1
     }
     #[inline(always)]
     fn token(self) {}

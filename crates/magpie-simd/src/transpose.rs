@@ -25,9 +25,13 @@ pub fn unpack_rows<S: Simd>(token: S, packs: &[Pack], rows: &mut [f32]) {
     let mut done = 0;
     if count == LANES {
         while done + LANES <= width {
-            let columns = std::array::from_fn(|i| f32x16::load_array_ref(token, &packs[done + i].0));
-            for (lane, row) in transpose(columns).into_iter().enumerate() {
-                row.store_slice(&mut rows[lane * width + done..][..LANES]);
+            let mut columns = [f32x16::splat(token, 0.0); LANES];
+            for (column, pack) in columns.iter_mut().zip(&packs[done..]) {
+                *column = f32x16::load_array_ref(token, &pack.0);
+            }
+            let lanes = transpose(columns);
+            for lane in 0..LANES {
+                lanes[lane].store_slice(&mut rows[lane * width + done..][..LANES]);
             }
             done += LANES;
         }
@@ -47,10 +51,13 @@ pub fn pack_rows<S: Simd>(token: S, rows: &[f32], packs: &mut [Pack]) {
     let mut done = 0;
     if count == LANES {
         while done + LANES <= width {
-            let lanes =
-                std::array::from_fn(|lane| f32x16::from_slice(token, &rows[lane * width + done..][..LANES]));
-            for (i, column) in transpose(lanes).into_iter().enumerate() {
-                column.store_array(&mut packs[done + i].0);
+            let mut lanes = [f32x16::splat(token, 0.0); LANES];
+            for (lane, row) in lanes.iter_mut().enumerate() {
+                *row = f32x16::from_slice(token, &rows[lane * width + done..][..LANES]);
+            }
+            let columns = transpose(lanes);
+            for (i, pack) in packs[done..][..LANES].iter_mut().enumerate() {
+                columns[i].store_array(&mut pack.0);
             }
             done += LANES;
         }
