@@ -6,6 +6,7 @@ mod group;
 mod measure;
 mod observe;
 mod replay;
+mod snapshot;
 mod stage;
 mod task;
 
@@ -15,5 +16,6 @@ pub use environment::{Clip, Environment, EnvironmentError, Options};
 pub use group::{Group, LaneSet, members};
 pub use measure::{Dimension, Measure, UnknownMeasure};
 pub use replay::{Replayed, States, replay_f32, replay_f64};
+pub use snapshot::{Snapshot, SnapshotMismatch};
 pub use stage::Stage;
 pub use task::{EPISODE_STEPS, ForwardOf, Healthy, Observation, Reward, TASKS, Task};

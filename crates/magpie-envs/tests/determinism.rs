@@ -1,0 +1,243 @@
+//! What must not change anything, bit for bit: threads, batch size, position in the batch, the instruction set (where
+//! it has FMA), how the steps are driven, and being saved and restored.
+
+use std::sync::Arc;
+
+use magpie_envs::{Batch, Environment, Measure, Options, Rows, TASKS};
+use magpie_random::Stream;
+use magpie_simd::{Isa, Pack};
+
+fn environment(task: &str) -> Arc<Environment> {
+    Arc::new(Environment::new(task, Options::default()).unwrap())
+}
+
+/// Actions of environment `id` at step `t`: the same wherever the environment lies.
+fn actions(env: &Environment, ids: std::ops::Range<u32>, t: u64) -> Vec<f32> {
+    let stream = Stream::new(7, "test actions");
+    ids.flat_map(|id| {
+        let mut draws = stream.draws(id, t);
+        (0..env.action_size()).map(|_| draws.uniform(-1.5, 1.5)).collect::<Vec<_>>()
+    })
+    .collect()
+}
+
+/// Everything that `steps` steps give.
+fn run(batch: &mut Batch, ids: std::ops::Range<u32>, steps: std::ops::Range<u64>) -> Vec<Rows> {
+    let env = Arc::clone(batch.environment());
+    let mut rows = batch.rows();
+    if steps.start == 0 {
+        batch.reset(&mut rows);
+    }
+    steps
+        .map(|t| {
+            // Rows of unfinished episodes keep old values; clear them so that they can be compared.
+            rows.final_observation.fill(0.0);
+            batch.step(&actions(&env, ids.clone(), t), &mut rows);
+            rows.clone()
+        })
+        .collect()
+}
+
+fn bits(values: &[f32]) -> Vec<u32> {
+    values.iter().map(|v| v.to_bits()).collect()
+}
+
+/// Fails unless environment rows `a` (from `first_a`) and `b` (from `first_b`) agree to the bit for `count` rows.
+fn assert_same(what: &str, a: &[Rows], first_a: usize, b: &[Rows], first_b: usize, count: usize) {
+    assert_eq!(a.len(), b.len());
+    for (t, (a, b)) in a.iter().zip(b).enumerate() {
+        let width = a.observation.len() / a.reward.len();
+        let dims = a.measure.len() / a.reward.len();
+        for (x, y, width) in [
+            (&a.observation, &b.observation, width),
+            (&a.final_observation, &b.final_observation, width),
+            (&a.reward, &b.reward, 1),
+            (&a.measure, &b.measure, dims),
+        ] {
+            let x = &x[first_a * width..][..count * width];
+            let y = &y[first_b * width..][..count * width];
+            assert_eq!(bits(x), bits(y), "{what}, step {t}");
+        }
+        assert_eq!(a.terminated[first_a..][..count], b.terminated[first_b..][..count], "{what}, step {t}");
+        assert_eq!(a.truncated[first_a..][..count], b.truncated[first_b..][..count], "{what}, step {t}");
+    }
+}
+
+#[test]
+fn threads_change_nothing() {
+    for task in TASKS {
+        let results = [1, 2, 5].map(|threads| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| run(&mut Batch::new(environment(task.name), 0..200, 1), 0..200, 0..60))
+        });
+        assert_same(task.name, &results[0], 0, &results[1], 0, 200);
+        assert_same(task.name, &results[0], 0, &results[2], 0, 200);
+    }
+}
+
+#[test]
+fn batch_size_and_position_change_nothing() {
+    for task in TASKS {
+        let env = environment(task.name);
+        let large = run(&mut Batch::new(Arc::clone(&env), 0..150, 1), 0..150, 0..60);
+        for (ids, count) in [(0..1, 1), (0..17, 17), (37..38, 1), (100..150, 50)] {
+            let small = run(&mut Batch::new(Arc::clone(&env), ids.clone(), 1), ids.clone(), 0..60);
+            assert_same(task.name, &large, ids.start as usize, &small, 0, count);
+        }
+    }
+}
+
+#[test]
+fn instruction_sets_with_fma_change_nothing() {
+    for task in TASKS {
+        let results: Vec<_> = Isa::available()
+            .filter(|isa| isa.has_fma())
+            .map(|isa| run(&mut Batch::with_isa(environment(task.name), 0..40, 1, isa), 0..40, 0..100))
+            .collect();
+        for pair in results.windows(2) {
+            assert_same(task.name, &pair[0], 0, &pair[1], 0, 40);
+        }
+    }
+}
+
+#[test]
+fn chunks_driven_alone_do_what_the_batch_does() {
+    for task in TASKS {
+        let env = environment(task.name);
+        let together = run(&mut Batch::new(Arc::clone(&env), 0..100, 1), 0..100, 0..50);
+        let mut batch = Batch::new(Arc::clone(&env), 0..100, 1);
+        // All steps of one chunk before the first step of the next.
+        for chunk in batch.chunks_mut() {
+            let ids = chunk.first()..chunk.first() + chunk.len() as u32;
+            let mut packs = vec![Pack::default(); chunk.groups().len() * env.action_size()];
+            chunk.reset();
+            for t in 0..50 {
+                chunk.pack_actions(&actions(&env, ids.clone(), t), &mut packs);
+                chunk.step(&packs);
+                for i in 0..chunk.len() {
+                    let (group, lane) = (&chunk.groups()[i / 16], i % 16);
+                    let reward = together[t as usize].reward[ids.start as usize + i];
+                    assert_eq!(group.reward.0[lane].to_bits(), reward.to_bits(), "{} step {t}", task.name);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn restoring_in_mid_episode_changes_nothing() {
+    for task in TASKS {
+        let env = environment(task.name);
+        let whole = run(&mut Batch::new(Arc::clone(&env), 0..70, 3), 0..70, 0..80);
+        let mut first = Batch::new(Arc::clone(&env), 0..70, 3);
+        run(&mut first, 0..70, 0..33);
+        let snapshot = first.save();
+        let mut second = Batch::new(Arc::clone(&env), 0..70, 3);
+        second.restore(&snapshot).unwrap();
+        assert_eq!(second.save(), snapshot);
+        let rest = run(&mut second, 0..70, 33..80);
+        assert_same(task.name, &whole[33..], 0, &rest, 0, 70);
+    }
+}
+
+#[test]
+fn snapshots_of_another_batch_are_refused() {
+    let walker = Batch::new(environment("walker2d"), 0..20, 0).save();
+    let error = Batch::new(environment("hopper"), 0..20, 0).restore(&walker).unwrap_err().to_string();
+    assert!(error.contains("bodies") && error.contains("another task"), "{error}");
+    assert!(Batch::new(environment("walker2d"), 0..21, 0).restore(&walker).is_err());
+}
+
+#[test]
+fn seeds_and_episodes_differ() {
+    let env = environment("hopper");
+    let observe =
+        |seed| run(&mut Batch::new(Arc::clone(&env), 0..3, seed), 0..3, 0..1)[0].observation.clone();
+    assert_ne!(observe(1), observe(2));
+    // After a finished episode the next one starts with noise of its own.
+    let mut starts = Vec::new();
+    for rows in run(&mut Batch::new(Arc::clone(&env), 0..1, 1), 0..1, 0..300) {
+        if rows.terminated[0] {
+            starts.push(bits(&rows.observation));
+        }
+    }
+    assert!(starts.len() > 2, "hopper falls under random actions");
+    assert!(starts.windows(2).all(|pair| pair[0] != pair[1]));
+}
+
+#[test]
+fn episodes_end_with_their_final_observation_kept() {
+    let env = environment("walker2d");
+    let health = env.stage.task.healthy.height.unwrap();
+    let mut falls = 0;
+    for rows in run(&mut Batch::new(Arc::clone(&env), 0..32, 5), 0..32, 0..300) {
+        for i in 0..32 {
+            if rows.terminated[i] {
+                falls += 1;
+                let (height, pitch) = (rows.final_observation[i * 17], rows.final_observation[i * 17 + 1]);
+                let fallen =
+                    f64::from(height) < health[0] || f64::from(height) > health[1] || pitch.abs() > 1.0;
+                assert!(fallen, "the final observation shows the fall: height {height}, pitch {pitch}");
+                assert!(
+                    (rows.observation[i * 17] - 1.19).abs() < 0.01,
+                    "the next one shows a standing robot"
+                );
+            }
+        }
+    }
+    assert!(falls > 10, "{falls}");
+}
+
+#[test]
+fn long_episodes_are_truncated_at_a_thousand_steps() {
+    // Halfcheetah never terminates.
+    let env = environment("halfcheetah");
+    let mut batch = Batch::new(Arc::clone(&env), 0..2, 0);
+    let mut rows = batch.rows();
+    batch.reset(&mut rows);
+    for t in 1..=2000 {
+        batch.step(&actions(&env, 0..2, t), &mut rows);
+        assert_eq!(rows.truncated, [t % 1000 == 0; 2], "step {t}");
+        assert_eq!(rows.terminated, [false; 2]);
+    }
+}
+
+#[test]
+fn clipping_is_part_of_humanoid_and_can_be_switched_off() {
+    let run_with = |clip| {
+        let options = Options { clip, ..Options::default() };
+        let env = Arc::new(Environment::new("humanoid", options).unwrap());
+        run(&mut Batch::new(env, 0..16, 0), 0..16, 0..30)
+    };
+    let largest =
+        |rows: &[Rows]| rows.iter().flat_map(|r| &r.observation).fold(0.0_f32, |worst, v| worst.max(v.abs()));
+    assert_eq!(largest(&run_with(magpie_envs::Clip::Task)), 10.0);
+    assert!(largest(&run_with(magpie_envs::Clip::Off)) > 10.0);
+}
+
+#[test]
+fn measures_have_the_declared_shape_and_range() {
+    for task in TASKS {
+        for measure in Measure::ALL {
+            let options = Options { measure: Some(measure), ..Options::default() };
+            let env = Arc::new(Environment::new(task.name, options).unwrap());
+            let dimensions = env.measure_dimensions();
+            assert_eq!(dimensions.len(), env.measure_size());
+            for rows in run(&mut Batch::new(Arc::clone(&env), 0..16, 0), 0..16, 0..50) {
+                for row in rows.measure.chunks(dimensions.len()) {
+                    for (value, dimension) in row.iter().zip(&dimensions) {
+                        // A foot may be a little below the ground while it is pushed out.
+                        let slack = if measure == Measure::Jump { 0.2 } else { 1e-6 };
+                        let range = dimension.range[0] - slack..=dimension.range[1] + slack;
+                        assert!(
+                            range.contains(&f64::from(*value)),
+                            "{} {}: {value}",
+                            task.name,
+                            dimension.name
+                        );
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! Sanity of the mechanics where the answer is known without any reference: free flight, momentum, and what
+//! perturbations do.
+
+use magpie_physics::robot::Robot;
+use magpie_physics::{Hurdles, Model, Perturbation, World, set_pose, step};
+
+const BALL: &str = r#"
+name = "ball"
+feet = ["ball"]
+placement = { root_at = [0, 0, 100] }
+[world]
+control_dt = 0.01
+substeps = 10
+gravity = [0, 0, -10]
+penetration_correction = 0.1
+[ground]
+friction = 1
+[[body]]
+name = "ball"
+mass = 2
+inertia = 0.5
+capsules = [{ radius = 0.1, friction = 1 }]
+"#;
+
+fn world(robot: &Robot, perturbation: &Perturbation) -> (Model<f64>, World<f64>) {
+    let model = Model::new(robot, perturbation);
+    let mut world = World::new(&model);
+    let rest = model.rest_angles();
+    set_pose::<f64>((), &model, &rest, &vec![0.0; rest.len()], &mut world.bodies);
+    (model, world)
+}
+
+/// Linear momentum.
+fn momentum(robot: &Robot, world: &World<f64>) -> [f64; 3] {
+    std::array::from_fn(|axis| {
+        robot.bodies.iter().zip(&world.bodies).map(|(b, s)| b.mass * s.vel[axis]).sum()
+    })
+}
+
+#[test]
+fn a_free_body_keeps_its_energy_and_spin() {
+    let robot = Robot::from_toml(BALL, "ball").unwrap();
+    let (model, mut world) = world(&robot, &Perturbation::default());
+    world.bodies[0].vel = [3.0, -2.0, 5.0];
+    world.bodies[0].ang = [1.0, 2.0, -3.0];
+    let energy = |world: &World<f64>| {
+        let state = &world.bodies[0];
+        let square = |v: [f64; 3]| v.iter().map(|c| c * c).sum::<f64>();
+        0.5 * 2.0 * square(state.vel) + 0.5 * 0.5 * square(state.ang) + 2.0 * 10.0 * state.pos[2]
+    };
+    let before = energy(&world);
+    for _ in 0..100 {
+        step::<f64>((), &model, &mut world, &[]);
+    }
+    let state = &world.bodies[0];
+    // Positions drift with the velocity at the start of a substep, so height gains g h t / 2: 0.005 m in a second.
+    assert!((energy(&world) - before).abs() < 2.0 * 10.0 * 0.0051, "{} {before}", energy(&world));
+    let time = 100.0 * robot.control_dt;
+    assert!((state.pos[0] - 3.0 * time).abs() < 1e-12 && (state.pos[1] + 2.0 * time).abs() < 1e-12);
+    assert!((state.vel[2] - (5.0 - 10.0 * time)).abs() < 1e-12);
+    assert_eq!(state.ang, [1.0, 2.0, -3.0]);
+    let norm: f64 = state.rot.iter().map(|c| c * c).sum();
+    assert!((norm - 1.0).abs() < 1e-14);
+}
+
+#[test]
+fn inner_forces_do_not_push_a_robot_along() {
+    for (name, _) in magpie_physics::robot::BUILTIN {
+        let mut robot = Robot::builtin(name).unwrap();
+        robot.gravity = [0.0; 3];
+        robot.linear_velocity_exponent = 0.0;
+        robot.placement = magpie_physics::robot::Placement::RootAt([0.0, 0.0, 50.0]);
+        let (model, mut world) = world(&robot, &Perturbation::default());
+        for t in 0..50 {
+            let action: Vec<f64> = (0..model.action_size()).map(|i| ((t + i) as f64).sin()).collect();
+            step::<f64>((), &model, &mut world, &action);
+        }
+        let moving = world.bodies.iter().any(|b| b.vel.iter().any(|v| v.abs() > 0.1));
+        assert!(moving, "{name}: actuators move limbs");
+        for (axis, p) in momentum(&robot, &world).into_iter().enumerate() {
+            assert!(p.abs() < 1e-9, "{name}: momentum {p} along axis {axis}");
+        }
+    }
+}
+
+/// How far a ball slides in a second that starts at 5 m/s on the ground.
+fn slide(friction: f64) -> f64 {
+    let robot = Robot::from_toml(&BALL.replace("[0, 0, 100]", "[0, 0, 0.1]"), "ball").unwrap();
+    let (model, mut world) = world(&robot, &Perturbation { friction, ..Perturbation::default() });
+    world.bodies[0].vel[0] = 5.0;
+    for _ in 0..100 {
+        step::<f64>((), &model, &mut world, &[]);
+    }
+    world.bodies[0].pos[0]
+}
+
+#[test]
+fn friction_scales_with_its_factor() {
+    // The file's step of 0.01 s is read in single precision.
+    assert!((slide(0.0) - 5.0).abs() < 1e-6, "without friction nothing slows the ball");
+    assert!(
+        slide(0.1) > slide(0.3) && slide(0.3) > slide(1.0),
+        "{} {} {}",
+        slide(0.1),
+        slide(0.3),
+        slide(1.0)
+    );
+}
+
+#[test]
+fn strength_scales_one_actuator_alone() {
+    let robot = Robot::builtin("humanoid").unwrap();
+    let mut weak = Perturbation::default();
+    weak.weaken(&robot, "left_knee", 0.25).unwrap();
+    let (full, weak) =
+        (Model::<f64>::new(&robot, &Perturbation::default()), Model::<f64>::new(&robot, &weak));
+    let changed: Vec<_> =
+        full.actuators().iter().zip(weak.actuators()).enumerate().filter(|(_, (a, b))| a != b).collect();
+    let [(entry, (a, b))] = changed[..] else { panic!("{changed:?}") };
+    // Entry 10 of an action is the left knee.
+    assert_eq!((entry, b.1), (10, 0.25 * a.1));
+    assert!(
+        Perturbation::default()
+            .weaken(&robot, "left_nee", 0.5)
+            .unwrap_err()
+            .to_string()
+            .contains("left_knee")
+    );
+}
+
+#[test]
+fn nonsense_perturbations_are_refused() {
+    let robot = Robot::builtin("hopper").unwrap();
+    let hurdles = |change: fn(&mut Hurdles)| {
+        let mut h = Hurdles::default();
+        change(&mut h);
+        Perturbation { hurdles: Some(h), ..Perturbation::default() }
+    };
+    for (bad, field) in [
+        (Perturbation { friction: -1.0, ..Perturbation::default() }, "friction"),
+        (Perturbation { friction: f64::NAN, ..Perturbation::default() }, "friction"),
+        (Perturbation { strength: vec![1.0; 2], ..Perturbation::default() }, "3 actuators"),
+        (Perturbation { strength: vec![f64::INFINITY; 3], ..Perturbation::default() }, "strength"),
+        (hurdles(|h| h.height = -0.1), "height"),
+        (hurdles(|h| h.first = f64::NAN), "first"),
+        (hurdles(|h| h.spacing = 0.05), "spacing"),
+        (hurdles(|h| h.thickness = 0.0), "thickness"),
+    ] {
+        let error = bad.check(&robot).unwrap_err().to_string();
+        assert!(error.contains(field), "{error}");
+    }
+}
+
+/// x of the ball after two seconds towards hurdles at 2 m, and the highest it got.
+fn run_at_hurdles(height: f64, vz: f64) -> (f64, f64) {
+    let robot = Robot::from_toml(&BALL.replace("[0, 0, 100]", "[0, 0, 0.1]"), "ball").unwrap();
+    let hurdles = Hurdles { height, first: 2.0, spacing: 100.0, thickness: 0.1, count: 1 };
+    let perturbation = Perturbation { friction: 0.0, hurdles: Some(hurdles), ..Perturbation::default() };
+    let (model, mut world) = world(&robot, &perturbation);
+    world.bodies[0].vel = [4.0, 0.0, vz];
+    let mut highest = 0.0_f64;
+    for _ in 0..200 {
+        step::<f64>((), &model, &mut world, &[]);
+        highest = highest.max(world.bodies[0].pos[2]);
+    }
+    (world.bodies[0].pos[0], highest)
+}
+
+#[test]
+fn feet_collide_with_hurdles() {
+    let (free, _) = run_at_hurdles(0.0, 0.0);
+    assert!((free - 8.0).abs() < 1e-6, "no bar, no collision: {free}");
+    let (stopped, _) = run_at_hurdles(0.5, 0.0);
+    assert!(stopped < 2.0, "a ball on the ground does not pass half a metre: {stopped}");
+    // 4 m/s up peaks at 0.9 m, 0.4 s later and 1.6 m on; at the bar it is still 0.8 m high.
+    let (over, _) = run_at_hurdles(0.5, 4.0);
+    assert!(over > 7.0, "a ball that flies high enough does: {over}");
+    let (hit, _) = run_at_hurdles(1.2, 4.0);
+    assert!(hit < 2.0, "and not where the bar is higher: {hit}");
+}
