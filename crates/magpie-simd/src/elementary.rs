@@ -24,7 +24,7 @@ const COS: [f32; 3] = [0.041666646, -0.0013887306, 2.4431241e-5];
 const HALF_PI_PARTS: [f32; 3] = [1.570_312_5, 4.837_513e-4, 7.549_79e-8];
 
 #[inline(always)]
-fn polynomial<S: Simd, const N: usize>(x: f32x16<S>, coefficients: [f32; N]) -> f32x16<S> {
+pub(crate) fn polynomial<S: Simd, const N: usize>(x: f32x16<S>, coefficients: [f32; N]) -> f32x16<S> {
     let mut sum = f32x16::splat(x.simd, coefficients[N - 1]);
     for &c in coefficients[..N - 1].iter().rev() {
         sum = sum.mul_add(x, f32x16::splat(x.simd, c));
