@@ -48,4 +48,4 @@ pub use isa::{Isa, Task, UnknownIsa};
 pub use lanes::{LANES, Lanes, Pack};
 pub use number::{Mask, Number, PackOf, Scalar};
 pub use transcendental::Transcendental;
-pub use transpose::{pack_rows, unpack_rows};
+pub use transpose::{pack_rows, transpose, unpack_rows};

@@ -6,7 +6,7 @@ use crate::lanes::{LANES, Lanes, Pack};
 
 /// Four rounds of perfect shuffles turn sixteen rows into sixteen columns.
 #[inline(always)]
-fn transpose<S: Simd>(mut v: [Lanes<S>; LANES]) -> [Lanes<S>; LANES] {
+pub fn transpose<S: Simd>(mut v: [Lanes<S>; LANES]) -> [Lanes<S>; LANES] {
     for _ in 0..4 {
         let from = v;
         for i in 0..LANES / 2 {
