@@ -311,3 +311,123 @@ impl<S: Simd> OuterJob<'_, S> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use magpie_random::Stream;
+    use magpie_simd::{Isa, Task};
+
+    fn packs(n: usize, when: u64) -> Vec<Pack> {
+        let mut draws = Stream::new(0, "kernel").draws(0, when);
+        (0..n).map(|_| Pack(std::array::from_fn(|_| draws.normal()))).collect()
+    }
+
+    fn numbers(n: usize, when: u64) -> Vec<f32> {
+        let mut draws = Stream::new(0, "kernel").draws(1, when);
+        (0..n).map(|_| draws.normal()).collect()
+    }
+
+    /// One rounding a term on instruction sets that fuse, two elsewhere.
+    fn multiply_add(isa: Isa, a: f32, b: f32, c: f32) -> f32 {
+        if isa.has_fma() { a.mul_add(b, c) } else { a * b + c }
+    }
+
+    struct Product<'a>(&'a [Pack], &'a Tiles, Option<&'a [f32]>, &'a mut [Pack], &'a mut [u32]);
+    impl Task for Product<'_> {
+        type Output = ();
+        #[inline(always)]
+        fn run<S: Simd>(self, token: S) {
+            let finished = self.4;
+            product(token, self.0, self.1, self.2, self.3, |at, values| {
+                finished[at..at + values.len()].iter_mut().for_each(|n| *n += 1);
+            });
+        }
+    }
+
+    struct Outer<'a>(&'a [Pack], usize, &'a [Pack], usize, &'a mut [Pack], &'a mut [Pack]);
+    impl Task for Outer<'_> {
+        type Output = ();
+        #[inline(always)]
+        fn run<S: Simd>(self, token: S) {
+            turn(token, self.0, self.1, self.4);
+            outer(token, self.4, self.2, self.3, self.5);
+        }
+    }
+
+    /// Widths that use every tile, and their leftovers.
+    const WIDTHS: [usize; 12] = [1, 2, 3, 5, 6, 11, 12, 16, 17, 28, 45, 100];
+
+    #[test]
+    fn cuts_cover_every_column_once() {
+        for n in 0..300 {
+            let mut next = 0;
+            for (start, width) in cuts(n) {
+                assert!(start == next && [1, 2, 4, 6, 8, 12].contains(&width));
+                next += width;
+            }
+            assert_eq!(next, n);
+        }
+    }
+
+    #[test]
+    fn product_equals_its_scalar_twin_bit_for_bit() {
+        for isa in Isa::available() {
+            for outputs in WIDTHS {
+                for (inner, panels) in [(1, 1), (7, 2), (18, 3), (33, 4)] {
+                    let x = packs(panels * inner, 1);
+                    let (m, start) = (numbers(outputs * inner, 2), numbers(outputs, 3));
+                    let mut tiles = Tiles::new(outputs, inner);
+                    tiles.load(&m);
+                    let mut out = vec![Pack::default(); panels * outputs];
+                    let mut finished = vec![0; out.len()];
+                    isa.run(Product(&x, &tiles, Some(&start), &mut out, &mut finished));
+                    assert!(finished.iter().all(|&n| n == 1));
+                    for (i, pack) in out.iter().enumerate() {
+                        let (p, o) = (i / outputs, i % outputs);
+                        for lane in 0..LANES {
+                            let want = (0..inner).fold(start[o], |sum, k| {
+                                multiply_add(isa, x[p * inner + k].0[lane], m[o * inner + k], sum)
+                            });
+                            assert_eq!(pack.0[lane], want, "{isa} {outputs} {inner} {panels}");
+                        }
+                    }
+
+                    let transposed: Vec<f32> =
+                        (0..m.len()).map(|i| m[i % outputs * inner + i / outputs]).collect();
+                    let mut again = Tiles::new(outputs, inner);
+                    again.load_transposed(&transposed);
+                    assert_eq!(tiles.values, again.values);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn outer_equals_its_scalar_twin_bit_for_bit() {
+        for isa in Isa::available() {
+            for a in WIDTHS {
+                for b in WIDTHS {
+                    let panels = 3;
+                    let (v, s) = (packs(panels * a, 4), packs(panels * b, 5));
+                    let groups = a.div_ceil(LANES);
+                    let mut turned = vec![Pack([f32::NAN; LANES]); turned_len(panels, a)];
+                    let mut sums = packs(b * groups, 6);
+                    let before = sums.clone();
+                    isa.run(Outer(&v, a, &s, b, &mut turned, &mut sums));
+                    for i in 0..b {
+                        for j in 0..groups * LANES {
+                            let entry = |sums: &[Pack]| sums[i * groups + j / LANES].0[j % LANES];
+                            let sum = (0..panels * LANES).fold(0.0, |sum, r| {
+                                let (p, lane) = (r / LANES, r % LANES);
+                                let value = if j < a { v[p * a + j].0[lane] } else { 0.0 };
+                                multiply_add(isa, value, s[p * b + i].0[lane], sum)
+                            });
+                            assert_eq!(entry(&sums), entry(&before) + sum, "{isa} {a} {b}");
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
