@@ -172,10 +172,10 @@ impl<S: Simd> TileJob<'_, S> {
                 }
             }
         }
-        for p in 0..P {
+        for (p, sums) in sums.into_iter().enumerate() {
             let out = &mut self.out[self.at + p * self.outputs + from..][..O];
-            for o in 0..O {
-                sums[p][o].store(&mut out[o]);
+            for (sum, pack) in sums.into_iter().zip(out) {
+                sum.store(pack);
             }
         }
     }
@@ -293,8 +293,8 @@ impl<S: Simd> OuterJob<'_, S> {
         assert!(pack + A <= W);
         for (panel, rows) in self.panels.chunks_exact(self.width).zip(rows.as_chunks::<LANES>().0) {
             let features: &[Pack] = &panel[first..first + B];
-            for lane in 0..LANES {
-                let v: [Lanes<S>; A] = std::array::from_fn(|a| Lanes::load(token, &rows[lane][pack + a]));
+            for (lane, row) in rows.iter().enumerate() {
+                let v: [Lanes<S>; A] = std::array::from_fn(|a| Lanes::load(token, &row[pack + a]));
                 for b in 0..B {
                     let s = Lanes::splat(token, features[b].0[lane]);
                     for a in 0..A {
@@ -303,10 +303,10 @@ impl<S: Simd> OuterJob<'_, S> {
                 }
             }
         }
-        for b in 0..B {
-            let total = &mut self.sums[(first + b) * self.groups + self.group + pack..][..A];
-            for a in 0..A {
-                (Lanes::load(token, &total[a]) + sums[b][a]).store(&mut total[a]);
+        for (b, sums) in sums.into_iter().enumerate() {
+            let totals = &mut self.sums[(first + b) * self.groups + self.group + pack..][..A];
+            for (sum, total) in sums.into_iter().zip(totals) {
+                (Lanes::load(token, total) + sum).store(total);
             }
         }
     }

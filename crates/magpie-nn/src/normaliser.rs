@@ -120,7 +120,7 @@ impl Task for LaneMoments<'_> {
         let steps = Lanes::splat(token, (self.panels.len() / self.width) as f32);
         let (mut sum, mut squares) = (Lanes::splat(token, 0.0), Lanes::splat(token, 0.0));
         for value in values() {
-            sum = sum + value;
+            sum += value;
         }
         let mean = sum / steps;
         for value in values() {
@@ -245,7 +245,8 @@ impl Task for Normalise<'_> {
             for (((raw, out), &mean), &scale) in raw.iter().zip(out).zip(&frozen.mean).zip(&frozen.scale) {
                 let value =
                     (Lanes::load(token, raw) - Lanes::splat(token, mean)) * Lanes::splat(token, scale);
-                value.clamp(low, high).store(out);
+                // The value stands second: x86 hands on the second operand if one is NaN, and a NaN must show.
+                high.min(low.max(value)).store(out);
             }
         }
     }
@@ -294,6 +295,17 @@ mod tests {
         empty.add_panels(Isa::best(), &[], 16);
         running.update(&empty);
         assert_eq!(running, before);
+    }
+
+    #[test]
+    fn a_nan_is_not_hidden_by_the_limit() {
+        let frozen = Running::new(1).freeze(10.0);
+        for isa in Isa::available() {
+            let mut out = [Pack::default()];
+            frozen.panels(isa, &[Pack([f32::NAN; 16])], &mut out);
+            assert!(out[0].0.iter().all(|v| v.is_nan()), "{isa}");
+        }
+        assert!(frozen.value(0, f32::NAN).is_nan());
     }
 
     #[test]

@@ -426,7 +426,7 @@ impl Task for PolicyBlock<'_> {
             let weight = (term.d_log_prob * constant(row_weight)).masked(is_live);
             gaussian.backward(mean, action, weight, &mut self.d_mean[range], &mut self.part.d_log_std);
             for (sum, value) in sums.iter_mut().zip([term.loss, term.kl, term.old_kl, term.clipped]) {
-                *sum = *sum + value.masked(is_live);
+                *sum += value.masked(is_live);
             }
         }
         for (slot, sum) in [0, 2, 3, 4].into_iter().zip(sums) {
@@ -459,7 +459,7 @@ impl Task for ValueBlock<'_> {
             let term = value_term(value, old_value, target, constant(config.value_clip));
             let is_live = Lanes::load(token, &live_lanes(self.live, panel)).gt(constant(0.0));
             (term.d_value * weight).masked(is_live).store(&mut self.d_value[panel]);
-            sum = sum + term.loss.masked(is_live);
+            sum += term.loss.masked(is_live);
         }
         self.part.sums[1] += total(sum);
     }
