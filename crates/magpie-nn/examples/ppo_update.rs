@@ -1,12 +1,12 @@
 //! How fast a full PPO minibatch step is, as a share of the machine's peak measured in the same run.
 //!
 //! ```text
-//! cargo run --release -p magpie-nn --example ppo_update [-- --seconds 5 --isa avx2 --machine]
+//! cargo run --release -p magpie-nn --example ppo_update -- [--seconds 5] [--isa avx2] [--machine] [--case 1 18 6 6000]
 //! ```
 //!
 //! A step is: gather, actor and critic forwards, losses, both backwards, norm limits, Adam. The best step on the clock
 //! counts, and the best rate of fused multiply-adds between the steps; beside it stand the rows per CPU second, all
-//! steps together. `--machine` prints one line of numbers a case, for the comparison with PyTorch.
+//! steps together. `--machine` prints one line of numbers a case, for the comparison with PyTorch (`bench/ppo_update.sh`).
 
 use std::time::Instant;
 
@@ -30,15 +30,20 @@ fn main() {
             "threads", "obs/act", "rows", "rows/s clock", "rows/s cpu", "GFLOP/s", "peak", "share"
         );
     }
-    for threads in [1, 2] {
+    let all = [1, 2].into_iter().flat_map(|threads| {
+        [(18, 6), (227, 17)].into_iter().flat_map(move |(observation, action)| {
+            [6_000, 48_000].map(|rows| [threads, observation, action, rows])
+        })
+    });
+    let one = arguments.iter().position(|a| a == "--case").map(|i| {
+        std::array::from_fn(|j| {
+            let number = arguments.get(i + 1 + j).and_then(|n| n.parse().ok());
+            number.expect("--case takes four numbers: threads, observation, action, rows")
+        })
+    });
+    for [threads, observation, action, rows] in one.map_or_else(|| all.collect(), |case| vec![case]) {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads start");
-        pool.install(|| {
-            for (observation, action) in [(18, 6), (227, 17)] {
-                for rows in [6_000, 48_000] {
-                    case(isa, threads, observation, action, rows, seconds, machine);
-                }
-            }
-        });
+        pool.install(|| case(isa, threads, observation, action, rows, seconds, machine));
     }
 }
 

@@ -21,7 +21,7 @@ pub fn transpose<S: Simd>(mut v: [Lanes<S>; LANES]) -> [Lanes<S>; LANES] {
 #[inline(always)]
 pub fn unpack_rows<S: Simd>(token: S, packs: &[Pack], rows: &mut [f32]) {
     let width = packs.len();
-    let count = if width == 0 { 0 } else { rows.len() / width };
+    let count = rows.len().checked_div(width).unwrap_or(0);
     let mut done = 0;
     if count == LANES {
         while done + LANES <= width {
@@ -43,7 +43,7 @@ pub fn unpack_rows<S: Simd>(token: S, packs: &[Pack], rows: &mut [f32]) {
 #[inline(always)]
 pub fn pack_rows<S: Simd>(token: S, rows: &[f32], packs: &mut [Pack]) {
     let width = packs.len();
-    let count = if width == 0 { 0 } else { rows.len() / width };
+    let count = rows.len().checked_div(width).unwrap_or(0);
     let mut done = 0;
     if count == LANES {
         while done + LANES <= width {
