@@ -111,26 +111,26 @@ pub fn product<S: Simd>(
             let mut job =
                 TileJob { token, x: &x[panel * inner..], inner, tile, start, out: &mut *out, at, outputs };
             match (count, width) {
-                (2, 12) => job.run::<2, 12, 12>(0),
-                (2, 8) => job.run::<2, 8, 8>(0),
-                (2, 6) => job.run::<2, 6, 6>(0),
-                (2, 4) => job.run::<2, 4, 4>(0),
-                (2, 2) => job.run::<2, 2, 2>(0),
-                (2, _) => job.run::<2, 1, 1>(0),
-                (_, 12) if wide::<S>() => job.run::<1, 12, 12>(0),
-                (_, 8) if wide::<S>() => job.run::<1, 8, 8>(0),
+                (2, 12) => job.run::<2, 12, 12, 0>(),
+                (2, 8) => job.run::<2, 8, 8, 0>(),
+                (2, 6) => job.run::<2, 6, 6, 0>(),
+                (2, 4) => job.run::<2, 4, 4, 0>(),
+                (2, 2) => job.run::<2, 2, 2, 0>(),
+                (2, _) => job.run::<2, 1, 1, 0>(),
+                (_, 12) if wide::<S>() => job.run::<1, 12, 12, 0>(),
+                (_, 8) if wide::<S>() => job.run::<1, 8, 8, 0>(),
                 (_, 12) => {
-                    job.run::<1, 6, 12>(0);
-                    job.run::<1, 6, 12>(6);
+                    job.run::<1, 6, 12, 0>();
+                    job.run::<1, 6, 12, 6>();
                 }
                 (_, 8) => {
-                    job.run::<1, 4, 8>(0);
-                    job.run::<1, 4, 8>(4);
+                    job.run::<1, 4, 8, 0>();
+                    job.run::<1, 4, 8, 4>();
                 }
-                (_, 6) => job.run::<1, 6, 6>(0),
-                (_, 4) => job.run::<1, 4, 4>(0),
-                (_, 2) => job.run::<1, 2, 2>(0),
-                (_, _) => job.run::<1, 1, 1>(0),
+                (_, 6) => job.run::<1, 6, 6, 0>(),
+                (_, 4) => job.run::<1, 4, 4, 0>(),
+                (_, 2) => job.run::<1, 2, 2, 0>(),
+                (_, _) => job.run::<1, 1, 1, 0>(),
             }
             for p in 0..count {
                 let at = at + p * outputs;
@@ -154,26 +154,31 @@ struct TileJob<'a, S> {
 }
 
 impl<S: Simd> TileJob<'_, S> {
-    /// `P` panels by `O` outputs, from column `from` of a tile `W` wide.
+    /// `P` panels by `O` outputs, from column `FROM` of a tile `W` wide.
     #[inline(always)]
-    fn run<const P: usize, const O: usize, const W: usize>(&mut self, from: usize) {
+    fn run<const P: usize, const O: usize, const W: usize, const FROM: usize>(&mut self) {
         let token = self.token;
-        let start: [Lanes<S>; O] = std::array::from_fn(|o| Lanes::splat(token, self.start[from + o]));
-        let mut sums = [start; P];
+        let mut sums = [[Lanes::splat(token, 0.0); O]; P];
+        for o in 0..O {
+            let start = Lanes::splat(token, self.start[FROM + o]);
+            for sums in &mut sums {
+                sums[o] = start;
+            }
+        }
         let panels: [&[Pack]; P] = std::array::from_fn(|p| &self.x[p * self.inner..][..self.inner]);
         let rows = self.tile.as_chunks::<W>().0;
-        assert!(rows.len() == self.inner && from + O <= W);
+        assert!(rows.len() == self.inner);
         for (k, row) in rows.iter().enumerate() {
             let x: [Lanes<S>; P] = std::array::from_fn(|p| Lanes::load(token, &panels[p][k]));
             for o in 0..O {
-                let weight = Lanes::splat(token, row[from + o]);
+                let weight = Lanes::splat(token, row[FROM + o]);
                 for p in 0..P {
                     sums[p][o] = x[p].mul_add(weight, sums[p][o]);
                 }
             }
         }
         for (p, sums) in sums.into_iter().enumerate() {
-            let out = &mut self.out[self.at + p * self.outputs + from..][..O];
+            let out = &mut self.out[self.at + p * self.outputs + FROM..][..O];
             for (sum, pack) in sums.into_iter().zip(out) {
                 sum.store(pack);
             }
@@ -189,6 +194,16 @@ pub fn turned_len(panels: usize, width: usize) -> usize {
     panels * LANES * width.div_ceil(LANES)
 }
 
+/// A plain loop: a closure over sixteen registers is not always inlined.
+#[inline(always)]
+fn load_all<S: Simd>(token: S, packs: &[Pack; LANES]) -> [Lanes<S>; LANES] {
+    let mut lanes = [Lanes::splat(token, 0.0); LANES];
+    for i in 0..LANES {
+        lanes[i] = Lanes::load(token, &packs[i]);
+    }
+    lanes
+}
+
 /// Turns panels into rows for [`outer`]: strips of 32 features, in each `[row][2 packs]`, the last perhaps of one.
 /// Rows are padded with zeros to whole packs. A strip of 240 rows is 30 KiB and stays in the first cache.
 #[inline(always)]
@@ -197,17 +212,20 @@ pub fn turn<S: Simd>(token: S, panels: &[Pack], width: usize, turned: &mut [Pack
     let groups = width.div_ceil(LANES);
     for (p, panel) in panels.chunks_exact(width).enumerate() {
         for (group, features) in panel.chunks(LANES).enumerate() {
-            let columns = std::array::from_fn(|i| match features.get(i) {
-                Some(pack) => Lanes::load(token, pack),
-                None => Lanes::splat(token, 0.0),
-            });
             let strip = group / STRIP;
             let strip_width = STRIP.min(groups - strip * STRIP);
             let first = strip * STRIP * rows + p * LANES * strip_width + group % STRIP;
-            for (row, packs) in
-                transpose(columns).into_iter().zip(turned[first..].iter_mut().step_by(strip_width))
-            {
-                row.store(packs);
+            let lines = match features.first_chunk() {
+                Some(whole) => transpose(load_all(token, whole)),
+                None => {
+                    let mut padded = [Pack::default(); LANES];
+                    padded[..features.len()].copy_from_slice(features);
+                    transpose(load_all(token, &padded))
+                }
+            };
+            let out = &mut turned[first..][..(LANES - 1) * strip_width + 1];
+            for lane in 0..LANES {
+                lines[lane].store(&mut out[lane * strip_width]);
             }
         }
     }

@@ -15,8 +15,11 @@ pub const BLOCK_PANELS: usize = 8;
 /// Rows of a block.
 pub const BLOCK_ROWS: usize = BLOCK_PANELS * LANES;
 
-/// More parts would let more threads work on one minibatch, but each costs a gradient's worth of memory traffic.
-const MOST_PARTS: usize = 16;
+/// Blocks that a part should at least have: each part costs a gradient's worth of memory traffic.
+const PART_BLOCKS: usize = 5;
+
+/// More parts would let more threads work on one minibatch, but take more memory.
+const MOST_PARTS: usize = 32;
 
 /// How a batch of so many rows is cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,9 +37,12 @@ impl Cut {
         self.rows.div_ceil(BLOCK_ROWS)
     }
 
-    /// How many parts there are.
+    /// How many parts there are: a power of two, so that the usual numbers of threads share them evenly.
     pub fn parts(self) -> usize {
-        self.block_count().min(MOST_PARTS)
+        match self.block_count() {
+            0 => 0,
+            blocks => 1 << (blocks / PART_BLOCKS).clamp(1, MOST_PARTS).ilog2(),
+        }
     }
 
     /// The blocks of a part, as ranges of rows. All but the last of the batch are full.

@@ -37,9 +37,13 @@ impl Task for Gather<'_> {
             panel.fill(Pack::default());
             for start in (0..width).step_by(LANES) {
                 let piece = LANES.min(width - start);
-                for (lane, &row) in index.iter().enumerate() {
-                    corner[lane * piece..(lane + 1) * piece]
-                        .copy_from_slice(&table[row as usize * width + start..][..piece]);
+                for (cells, &row) in corner.chunks_exact_mut(piece).zip(index) {
+                    let values = &table[row as usize * width + start..][..piece];
+                    // Copies of known length are a load and a store; others, a call.
+                    match (cells.first_chunk_mut::<LANES>(), values.first_chunk::<LANES>()) {
+                        (Some(cells), Some(values)) => *cells = *values,
+                        _ => cells.iter_mut().zip(values).for_each(|(cell, value)| *cell = *value),
+                    }
                 }
                 pack_rows(token, &corner[..index.len() * piece], &mut panel[start..start + piece]);
             }

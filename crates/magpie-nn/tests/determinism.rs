@@ -5,9 +5,9 @@ use magpie_nn::{Shape, init};
 use magpie_random::Stream;
 use magpie_simd::Isa;
 
-/// Three steps on 1003 rows: several parts, and a last panel that is not full.
+/// Three steps on 3003 rows: four parts, and a last panel that is not full.
 fn train(isa: Isa, threads: usize) -> (Vec<u32>, PpoStats) {
-    let (observation, action, rows) = (11, 3, 1003);
+    let (observation, action, rows) = (11, 3, 3003);
     let actor = Shape::tanh(&[observation, 20, 24, action]).unwrap();
     let critic = Shape::tanh(&[observation, 40, 40, 1]).unwrap();
     let mut draws = Stream::new(1, "determinism").draws(0, 0);
