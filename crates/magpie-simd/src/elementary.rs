@@ -15,7 +15,7 @@ const ATAN: [f32; 8] =
     [-0.33333153, 0.19993773, -0.14211056, 0.10666004, -0.075522125, 0.043211836, -0.016367914, 0.0029206886];
 
 /// sin(r) = r + r³ P(r²) on [-π/4, π/4].
-const SIN: [f32; 3] = [-0.16666654, 0.0083321314, -0.00019510872];
+const SIN: [f32; 3] = [-0.16666654, 0.008332131, -0.00019510872];
 
 /// cos(r) = 1 - r²/2 + r⁴ P(r²) on [-π/4, π/4].
 const COS: [f32; 3] = [0.041666646, -0.0013887306, 2.4431241e-5];
@@ -24,7 +24,7 @@ const COS: [f32; 3] = [0.041666646, -0.0013887306, 2.4431241e-5];
 const HALF_PI_PARTS: [f32; 3] = [1.570_312_5, 4.837_513e-4, 7.549_79e-8];
 
 #[inline(always)]
-fn polynomial<S: Simd, const N: usize>(x: f32x16<S>, coefficients: [f32; N]) -> f32x16<S> {
+pub(crate) fn polynomial<S: Simd, const N: usize>(x: f32x16<S>, coefficients: [f32; N]) -> f32x16<S> {
     let mut sum = f32x16::splat(x.simd, coefficients[N - 1]);
     for &c in coefficients[..N - 1].iter().rev() {
         sum = sum.mul_add(x, f32x16::splat(x.simd, c));

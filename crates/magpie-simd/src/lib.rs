@@ -40,10 +40,12 @@ mod elementary;
 mod isa;
 mod lanes;
 mod number;
+mod transcendental;
 mod transpose;
 
 pub use fearless_simd::Simd;
 pub use isa::{Isa, Task, UnknownIsa};
 pub use lanes::{LANES, Lanes, Pack};
 pub use number::{Mask, Number, PackOf, Scalar};
-pub use transpose::{pack_rows, unpack_rows};
+pub use transcendental::Transcendental;
+pub use transpose::{pack_rows, transpose, unpack_rows};

@@ -6,22 +6,38 @@ use crate::lanes::{LANES, Lanes, Pack};
 
 /// Four rounds of perfect shuffles turn sixteen rows into sixteen columns.
 #[inline(always)]
-fn transpose<S: Simd>(mut v: [Lanes<S>; LANES]) -> [Lanes<S>; LANES] {
-    for _ in 0..4 {
-        let from = v;
-        for i in 0..LANES / 2 {
-            v[2 * i] = from[i].zip_low(from[i + LANES / 2]);
-            v[2 * i + 1] = from[i].zip_high(from[i + LANES / 2]);
-        }
-    }
-    v
+pub fn transpose<S: Simd>(v: [Lanes<S>; LANES]) -> [Lanes<S>; LANES] {
+    shuffle(shuffle(shuffle(shuffle(v))))
+}
+
+/// Written out: as a loop over arrays it went through memory.
+#[inline(always)]
+fn shuffle<S: Simd>(v: [Lanes<S>; LANES]) -> [Lanes<S>; LANES] {
+    [
+        v[0].zip_low(v[8]),
+        v[0].zip_high(v[8]),
+        v[1].zip_low(v[9]),
+        v[1].zip_high(v[9]),
+        v[2].zip_low(v[10]),
+        v[2].zip_high(v[10]),
+        v[3].zip_low(v[11]),
+        v[3].zip_high(v[11]),
+        v[4].zip_low(v[12]),
+        v[4].zip_high(v[12]),
+        v[5].zip_low(v[13]),
+        v[5].zip_high(v[13]),
+        v[6].zip_low(v[14]),
+        v[6].zip_high(v[14]),
+        v[7].zip_low(v[15]),
+        v[7].zip_high(v[15]),
+    ]
 }
 
 /// Writes `packs` (one a feature) as rows of length `packs.len()`; `rows` may hold fewer than sixteen of them.
 #[inline(always)]
 pub fn unpack_rows<S: Simd>(token: S, packs: &[Pack], rows: &mut [f32]) {
     let width = packs.len();
-    let count = if width == 0 { 0 } else { rows.len() / width };
+    let count = rows.len().checked_div(width).unwrap_or(0);
     let mut done = 0;
     if count == LANES {
         while done + LANES <= width {
@@ -47,7 +63,7 @@ pub fn unpack_rows<S: Simd>(token: S, packs: &[Pack], rows: &mut [f32]) {
 #[inline(always)]
 pub fn pack_rows<S: Simd>(token: S, rows: &[f32], packs: &mut [Pack]) {
     let width = packs.len();
-    let count = if width == 0 { 0 } else { rows.len() / width };
+    let count = rows.len().checked_div(width).unwrap_or(0);
     let mut done = 0;
     if count == LANES {
         while done + LANES <= width {

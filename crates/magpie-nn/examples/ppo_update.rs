@@ -1,0 +1,153 @@
+//! How fast a full PPO minibatch step is, as a share of the machine's peak measured in the same run.
+//!
+//! ```text
+//! cargo run --release -p magpie-nn --example ppo_update -- [--seconds 5] [--isa avx2] [--machine] [--case 1 18 6 6000]
+//! ```
+//!
+//! A step is: gather, actor and critic forwards, losses, both backwards, norm limits, Adam. The best step on the clock
+//! counts, and the best rate of fused multiply-adds between the steps; beside it stand the rows per CPU second, all
+//! steps together. `--machine` prints one line of numbers a case, for the comparison with PyTorch (`bench/ppo_update.sh`).
+
+use std::time::Instant;
+
+use cpu_time::ProcessTime;
+use magpie_nn::ppo::{Batch, Learner, Ppo, PpoConfig};
+use magpie_nn::{Shape, init};
+use magpie_random::Stream;
+use magpie_simd::{Isa, Lanes, Number, Pack, Simd, Task};
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let after = |name: &str| arguments.iter().position(|a| a == name).and_then(|i| arguments.get(i + 1));
+    let seconds: f64 = after("--seconds").map_or(3.0, |s| s.parse().expect("--seconds takes a number"));
+    let isa: Isa = after("--isa").map_or(Isa::best(), |name| name.parse().unwrap_or_else(|e| panic!("{e}")));
+    let machine = arguments.iter().any(|a| a == "--machine");
+
+    if !machine {
+        println!("instruction set {isa}; best of {seconds} s a case");
+        println!(
+            "{:>7} {:>9} {:>7} {:>12} {:>12} {:>9} {:>9} {:>6}",
+            "threads", "obs/act", "rows", "rows/s clock", "rows/s cpu", "GFLOP/s", "peak", "share"
+        );
+    }
+    let all = [1, 2].into_iter().flat_map(|threads| {
+        [(18, 6), (227, 17)].into_iter().flat_map(move |(observation, action)| {
+            [6_000, 48_000].map(|rows| [threads, observation, action, rows])
+        })
+    });
+    let one = arguments.iter().position(|a| a == "--case").map(|i| {
+        std::array::from_fn(|j| {
+            let number = arguments.get(i + 1 + j).and_then(|n| n.parse().ok());
+            number.expect("--case takes four numbers: threads, observation, action, rows")
+        })
+    });
+    for [threads, observation, action, rows] in one.map_or_else(|| all.collect(), |case| vec![case]) {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads start");
+        pool.install(|| case(isa, threads, observation, action, rows, seconds, machine));
+    }
+}
+
+fn case(
+    isa: Isa,
+    threads: usize,
+    observation: usize,
+    action: usize,
+    rows: usize,
+    seconds: f64,
+    machine: bool,
+) {
+    let actor = Shape::tanh(&[observation, 128, 128, action]).expect("sizes");
+    let critic = Shape::tanh(&[observation, 256, 256, 1]).expect("sizes");
+    let mut draws = Stream::new(1, "bench").draws(0, 0);
+    let mut policy = init::orthogonal(&actor, 2_f32.sqrt(), 0.01, &mut draws);
+    policy.resize(actor.parameters() + action, 0.0);
+    let mut learner = Learner::new(policy, init::orthogonal(&critic, 2_f32.sqrt(), 1.0, &mut draws));
+    let mut normals = |n: usize| (0..n).map(|_| draws.normal()).collect::<Vec<f32>>();
+    let [observations, actions] = [observation, action].map(|width| normals(rows * width));
+    let [advantages, returns, values] = [(); 3].map(|()| normals(rows));
+    // Near what the first policy says, so that ratios stay near 1 for a while, as they do in training.
+    let log_probs: Vec<f32> =
+        actions.chunks(action).map(|a| -a.iter().map(|x| 0.5 * x * x + 0.918_938_5).sum::<f32>()).collect();
+    let mut order: Vec<u32> = (0..rows as u32).collect();
+    Stream::new(2, "bench").draws(0, 0).shuffle(&mut order);
+    let batch = Batch {
+        rows: &order,
+        observations: &observations,
+        actions: &actions,
+        log_probs: &log_probs,
+        advantages: &advantages,
+        returns: &returns,
+        values: &values,
+    };
+    // Gradients of the first layer's inputs are not needed; all else is three products.
+    let products = 3 * (actor.products() + critic.products()) - observation * (128 + 256);
+    let flops = 2.0 * products as f64 * rows as f64;
+
+    let mut ppo = Ppo::new(&actor, &critic, isa);
+    let config = PpoConfig::default();
+    ppo.step(&config, &mut learner, &batch);
+    let (mut best, mut steps, mut cpu, mut peak) = (f64::INFINITY, 0, 0.0, 0.0_f64);
+    let start = Instant::now();
+    while start.elapsed().as_secs_f64() < seconds {
+        peak = peak.max(peak_rate(isa, threads));
+        let start_cpu = ProcessTime::now();
+        for _ in 0..48_000 / rows {
+            let clock = Instant::now();
+            ppo.step(&config, &mut learner, &batch);
+            best = best.min(clock.elapsed().as_secs_f64());
+            steps += 1;
+        }
+        cpu += start_cpu.elapsed().as_secs_f64();
+    }
+    let gflops = flops / best / 1e9;
+    let (per_clock, per_cpu) = (rows as f64 / best, (rows * steps * threads) as f64 / cpu);
+    if machine {
+        println!(
+            "magpie {threads} {observation} {action} {rows} {per_clock:.0} {per_cpu:.0} {gflops:.1} {peak:.1}"
+        );
+    } else {
+        println!(
+            "{threads:>7} {:>9} {rows:>7} {per_clock:>12.0} {per_cpu:>12.0} {gflops:>9.1} {peak:>9.1} {:>6.2}",
+            format!("{observation}/{action}"),
+            gflops / peak
+        );
+    }
+}
+
+/// GFLOP/s of nothing but fused multiply-adds on all threads: the better of two numbers of independent chains. Eight
+/// hide the latency of two units of AVX-512; for the sixteen registers of AVX2, which needs two a chain, twelve are
+/// too many.
+fn peak_rate(isa: Isa, threads: usize) -> f64 {
+    fn rate<const CHAINS: usize>(isa: Isa, threads: usize) -> f64 {
+        const ROUNDS: usize = 2_000_000;
+        let start = Instant::now();
+        rayon::broadcast(|_| isa.run(Peak::<CHAINS>(ROUNDS)));
+        let flops = (ROUNDS * CHAINS * 16 * 2 * threads) as f64;
+        flops / start.elapsed().as_secs_f64() / 1e9
+    }
+    rate::<6>(isa, threads).max(rate::<12>(isa, threads))
+}
+
+struct Peak<const CHAINS: usize>(usize);
+
+impl<const CHAINS: usize> Task for Peak<CHAINS> {
+    type Output = f32;
+    #[inline(always)]
+    fn run<S: Simd>(self, token: S) -> f32 {
+        // Unknown and different in every lane, or the compiler computes one lane for all.
+        let unknown = |start: f32| {
+            let lanes = Pack(std::array::from_fn(|lane| start + lane as f32 * 1e-3));
+            Lanes::load(token, &std::hint::black_box(lanes))
+        };
+        let factor = unknown(0.9);
+        let mut chains: [Lanes<S>; CHAINS] = std::array::from_fn(|i| unknown(i as f32));
+        for _ in 0..self.0 {
+            for chain in &mut chains {
+                *chain = chain.mul_add(factor, factor);
+            }
+        }
+        let mut pack = Pack::default();
+        chains.into_iter().reduce(|a, b| a + b).unwrap_or(factor).store(&mut pack);
+        std::hint::black_box(pack).0[0]
+    }
+}

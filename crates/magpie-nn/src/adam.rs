@@ -1,0 +1,120 @@
+//! Adam, as PyTorch computes it.
+//!
+//! ```text
+//! m ← β₁ m + (1 - β₁) g,  v ← β₂ v + (1 - β₂) g²,  p ← p - lr/(1 - β₁ᵗ) · m / (√v / √(1 - β₂ᵗ) + ε)
+//! ```
+
+use magpie_simd::{Isa, LANES, Lanes, Number, Pack, Simd, Task};
+use serde::{Deserialize, Serialize};
+
+/// What Adam needs to know beside the gradients.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct AdamConfig {
+    /// lr. Paper: 1e-3 (humanoid 3e-4); reward models 3e-4.
+    pub learning_rate: f64,
+    /// β₁.
+    pub beta1: f64,
+    /// β₂.
+    pub beta2: f64,
+    /// ε, outside of the root. Paper: 1e-5 for PPO; reward models 1e-8.
+    pub epsilon: f64,
+}
+
+impl Default for AdamConfig {
+    fn default() -> AdamConfig {
+        AdamConfig { learning_rate: 1e-3, beta1: 0.9, beta2: 0.999, epsilon: 1e-5 }
+    }
+}
+
+/// The memory of Adam for one row of parameters: a record.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Adam {
+    steps: u64,
+    m: Vec<f32>,
+    v: Vec<f32>,
+}
+
+impl Adam {
+    /// No memory yet, for a row of `parameters`.
+    pub fn new(parameters: usize) -> Adam {
+        Adam { steps: 0, m: vec![0.0; parameters], v: vec![0.0; parameters] }
+    }
+
+    /// One step along `gradient`. The configuration may change from step to step.
+    pub fn step(&mut self, isa: Isa, config: &AdamConfig, parameters: &mut [f32], gradient: &[f32]) {
+        assert!(
+            parameters.len() == self.m.len() && gradient.len() == self.m.len(),
+            "rows of different length"
+        );
+        self.steps += 1;
+        // In f64, as PyTorch does: 1 - 0.999ᵗ would lose three digits in f32.
+        let t = self.steps as f64;
+        let correction1 = 1.0 - config.beta1.powf(t);
+        let correction2 = (1.0 - config.beta2.powf(t)).sqrt();
+        isa.run(Step {
+            betas: [config.beta1, config.beta2],
+            rate: (config.learning_rate / correction1) as f32,
+            root_scale: (1.0 / correction2) as f32,
+            epsilon: config.epsilon as f32,
+            m: &mut self.m,
+            v: &mut self.v,
+            parameters,
+            gradient,
+        });
+    }
+
+    /// How many steps were taken.
+    pub fn steps(&self) -> u64 {
+        self.steps
+    }
+
+    /// First and second moments, m and v.
+    pub fn moments(&self) -> (&[f32], &[f32]) {
+        (&self.m, &self.v)
+    }
+}
+
+struct Step<'a> {
+    betas: [f64; 2],
+    rate: f32,
+    root_scale: f32,
+    epsilon: f32,
+    m: &'a mut [f32],
+    v: &'a mut [f32],
+    parameters: &'a mut [f32],
+    gradient: &'a [f32],
+}
+
+impl Task for Step<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn run<S: Simd>(self, token: S) {
+        let constant = |value| Lanes::splat(token, value);
+        let [beta1, beta2] = self.betas.map(|beta| constant(beta as f32));
+        let [rest1, rest2] = self.betas.map(|beta| constant((1.0 - beta) as f32));
+        let (rate, root_scale, epsilon) =
+            (constant(-self.rate), constant(self.root_scale), constant(self.epsilon));
+
+        let moments = self.m.chunks_mut(LANES).zip(self.v.chunks_mut(LANES));
+        let rows = self.parameters.chunks_mut(LANES).zip(self.gradient.chunks(LANES));
+        for ((m_row, v_row), (p_row, g_row)) in moments.zip(rows) {
+            let load = |row: &[f32]| match row.first_chunk() {
+                Some(whole) => Lanes::load(token, &Pack(*whole)),
+                None => {
+                    let mut pack = Pack::default();
+                    pack.0[..row.len()].copy_from_slice(row);
+                    Lanes::load(token, &pack)
+                }
+            };
+            let g = load(g_row);
+            let m = beta1.mul_add(load(m_row), rest1 * g);
+            let v = beta2.mul_add(load(v_row), rest2 * g * g);
+            let p = (rate * m / v.sqrt().mul_add(root_scale, epsilon)) + load(p_row);
+            for (row, value) in [(m_row, m), (v_row, v), (p_row, p)] {
+                let mut pack = Pack::default();
+                value.store(&mut pack);
+                row.copy_from_slice(&pack.0[..row.len()]);
+            }
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! The sum of parameter gradients over rows, in the layout the kernels add to.
+//!
+//! For a layer the sum over rows of dz xᵀ is kept as `[b][a]` with a padded to whole packs, where a runs over outputs
+//! and b over inputs or the other way round, whichever costs less: a padded row is computed in full, and the a side
+//! has to be turned row-major. Sums for the bias keep their sixteen lanes apart until the end.
+
+use magpie_simd::{Isa, LANES, Lanes, Number, Pack, Simd, Task};
+use rayon::prelude::*;
+
+use crate::kernel::{outer, turn, turned_len};
+use crate::shape::Shape;
+
+/// Sums of parameter gradients over rows of a batch.
+#[derive(Debug, Clone)]
+pub struct Gradient {
+    layers: Vec<Sums>,
+    packs: Vec<Pack>,
+}
+
+/// Where the sums of one layer lie.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Sums {
+    inputs: usize,
+    outputs: usize,
+    /// a runs over outputs and b over inputs.
+    over_outputs: bool,
+    /// First pack of the weight's sums; the bias's follow.
+    first: usize,
+    groups: usize,
+}
+
+impl Sums {
+    fn b(&self) -> usize {
+        if self.over_outputs { self.inputs } else { self.outputs }
+    }
+
+    fn weight_packs(&self) -> usize {
+        self.b() * self.groups
+    }
+}
+
+impl Gradient {
+    /// A sum of no rows.
+    pub fn new(shape: &Shape) -> Gradient {
+        let mut first = 0;
+        let layers: Vec<Sums> = shape
+            .layers()
+            .map(|layer| {
+                let (inputs, outputs) = (layer.inputs, layer.outputs);
+                // Products of the padded matrix, and half a product a lane for turning.
+                let cost = |a: usize, b: usize| a.next_multiple_of(LANES) * b + 8 * a;
+                let over_outputs = cost(outputs, inputs) <= cost(inputs, outputs);
+                let groups = if over_outputs { outputs } else { inputs }.div_ceil(LANES);
+                let sums = Sums { inputs, outputs, over_outputs, first, groups };
+                first += sums.weight_packs() + outputs;
+                sums
+            })
+            .collect();
+        Gradient { layers, packs: vec![Pack::default(); first] }
+    }
+
+    /// Forgets all rows.
+    pub fn clear(&mut self) {
+        self.packs.fill(Pack::default());
+    }
+
+    /// Room that [`Gradient::add_layer`] needs for `panels` panels of a network.
+    pub(crate) fn turned_len(shape: &Shape, panels: usize) -> usize {
+        turned_len(panels, shape.widest())
+    }
+
+    /// Adds dz xᵀ to layer `index`, and dz to its bias if asked to.
+    pub(crate) fn add_layer(
+        &mut self,
+        isa: Isa,
+        index: usize,
+        x: &[Pack],
+        dz: &[Pack],
+        with_bias: bool,
+        turned: &mut [Pack],
+    ) {
+        let layer = &self.layers[index];
+        let (weight, rest) = self.packs[layer.first..].split_at_mut(layer.weight_packs());
+        let bias = if with_bias { Some(&mut rest[..layer.outputs]) } else { None };
+        isa.run(AddLayer { layer, x, dz, weight, bias, turned });
+    }
+
+    /// Writes the sum of `parts`, taken in their order, as a row of parameters.
+    ///
+    /// All parts must be of the shape that `self` is of; `self` is overwritten.
+    pub fn sum_of(&mut self, isa: Isa, parts: &[Gradient], row: &mut [f32]) {
+        const CHUNK: usize = 1024;
+        assert!(parts.iter().all(|part| part.layers == self.layers), "gradients of different shapes");
+        self.packs.par_chunks_mut(CHUNK).enumerate().for_each(|(i, total)| {
+            let range = i * CHUNK..i * CHUNK + total.len();
+            isa.run(Add { total, parts, range });
+        });
+        self.write(row);
+    }
+
+    /// Writes the sum as a row of parameters.
+    pub fn write(&self, row: &mut [f32]) {
+        let mut rest = row;
+        for layer in &self.layers {
+            let (weight, after) = rest.split_at_mut(layer.inputs * layer.outputs);
+            let (bias, after) = after.split_at_mut(layer.outputs);
+            rest = after;
+            let sums = &self.packs[layer.first..][..layer.weight_packs()];
+            let at = |b: usize, a: usize| sums[b * layer.groups + a / LANES].0[a % LANES];
+            for (o, weights) in weight.chunks_exact_mut(layer.inputs).enumerate() {
+                if layer.over_outputs {
+                    weights.iter_mut().enumerate().for_each(|(i, w)| *w = at(i, o));
+                } else {
+                    weights.iter_mut().enumerate().for_each(|(i, w)| *w = at(o, i));
+                }
+            }
+            let sums = &self.packs[layer.first + layer.weight_packs()..][..layer.outputs];
+            for (b, sum) in bias.iter_mut().zip(sums) {
+                *b = sum.0.iter().sum();
+            }
+        }
+        assert!(rest.is_empty(), "a row of the wrong length");
+    }
+}
+
+struct AddLayer<'a> {
+    layer: &'a Sums,
+    x: &'a [Pack],
+    dz: &'a [Pack],
+    weight: &'a mut [Pack],
+    bias: Option<&'a mut [Pack]>,
+    turned: &'a mut [Pack],
+}
+
+impl Task for AddLayer<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn run<S: Simd>(self, token: S) {
+        let AddLayer { layer, x, dz, weight, bias, turned } = self;
+        let (v, a, s) = if layer.over_outputs { (dz, layer.outputs, x) } else { (x, layer.inputs, dz) };
+        let turned = &mut turned[..turned_len(v.len() / a, a)];
+        turn(token, v, a, turned);
+        outer(token, turned, s, layer.b(), weight);
+        if let Some(bias) = bias {
+            for panel in dz.chunks_exact(layer.outputs) {
+                for (sum, dz) in bias.iter_mut().zip(panel) {
+                    (Lanes::load(token, sum) + Lanes::load(token, dz)).store(sum);
+                }
+            }
+        }
+    }
+}
+
+struct Add<'a> {
+    total: &'a mut [Pack],
+    parts: &'a [Gradient],
+    range: std::ops::Range<usize>,
+}
+
+impl Task for Add<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn run<S: Simd>(self, token: S) {
+        self.total.fill(Pack::default());
+        for part in self.parts {
+            for (sum, term) in self.total.iter_mut().zip(&part.packs[self.range.clone()]) {
+                (Lanes::load(token, sum) + Lanes::load(token, term)).store(sum);
+            }
+        }
+    }
+}

@@ -1,0 +1,281 @@
+//! A network ready to compute: forwards, and backwards for the gradients of parameters and inputs.
+//!
+//! ```text
+//! forwards    zₗ = Wₗ hₗ₋₁ + bₗ,  hₗ = f(zₗ)
+//! backwards   δₗ = f'(zₗ) ⊙ Wₗ₊₁ᵀ δₗ₊₁,  dWₗ = Σ δₗ hₗ₋₁ᵀ,  dbₗ = Σ δₗ,  dx = W₁ᵀ δ₁
+//! ```
+//!
+//! Bias and activation are applied while a few outputs of a panel are still in the first cache, likewise f' on the
+//! way back. A [`Trace`] is made once for a number of panels and holds everything a block needs, so nothing is
+//! allocated afterwards. Blocks of a dozen panels keep all of it in the second cache.
+
+use magpie_simd::{Isa, Lanes, Number, Pack, Simd, Task};
+
+use crate::gradient::Gradient;
+use crate::kernel::{Tiles, product};
+use crate::shape::{Activation, Layer, Shape};
+
+/// The parameters of one network in the order of the kernels, and the instruction set to run on.
+#[derive(Debug, Clone)]
+pub struct Network {
+    pub(crate) shape: Shape,
+    pub(crate) isa: Isa,
+    pub(crate) layers: Vec<LoadedLayer>,
+    input_gradient: bool,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct LoadedLayer {
+    pub layer: Layer,
+    pub tiles: Tiles,
+    /// The transposed weight; empty for the first layer unless input gradients are wanted.
+    pub back: Tiles,
+    pub bias: Vec<f32>,
+}
+
+/// What a block of panels leaves on its way through a network, and scratch for its way back.
+#[derive(Debug, Clone)]
+pub struct Trace {
+    pub(crate) panels: usize,
+    capacity: usize,
+    pub(crate) layers: Vec<LayerTrace>,
+    /// δ of the layer at hand and of the one before.
+    pub(crate) delta: [Vec<Pack>; 2],
+    pub(crate) turned: Vec<Pack>,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct LayerTrace {
+    pub values: Vec<Pack>,
+    /// z, for activations whose derivatives are made from it.
+    pub sums: Vec<Pack>,
+}
+
+impl LayerTrace {
+    /// What the derivatives of `activation` are made from.
+    pub fn kept(&self, activation: Activation) -> &[Pack] {
+        if activation.keeps_sums() { &self.sums } else { &self.values }
+    }
+}
+
+impl Trace {
+    /// Room for blocks of at most `panels` panels (of sixteen rows) through a network of this shape.
+    pub fn new(shape: &Shape, panels: usize) -> Trace {
+        let room = |width: usize| vec![Pack::default(); panels * width];
+        let layers = shape
+            .layers()
+            .map(|layer| LayerTrace {
+                values: room(layer.outputs),
+                sums: room(if layer.activation.keeps_sums() { layer.outputs } else { 0 }),
+            })
+            .collect();
+        let delta = [room(shape.widest()), room(shape.widest())];
+        let turned = vec![Pack::default(); Gradient::turned_len(shape, panels)];
+        Trace { panels: 0, capacity: panels, layers, delta, turned }
+    }
+
+    /// The outputs of the last block: `[panel][output]`.
+    pub fn output(&self) -> &[Pack] {
+        let values = self.layers.last().map_or(&[][..], |layer| &layer.values);
+        &values[..values.len() / self.capacity.max(1) * self.panels]
+    }
+}
+
+impl Network {
+    /// A network of this shape with all parameters zero. With `input_gradient` it can compute derivatives with
+    /// respect to its inputs, for which it keeps one more matrix.
+    pub fn new(shape: &Shape, isa: Isa, input_gradient: bool) -> Network {
+        let layers = shape
+            .layers()
+            .enumerate()
+            .map(|(i, layer)| {
+                let back = if i > 0 || input_gradient { layer.outputs } else { 0 };
+                LoadedLayer {
+                    tiles: Tiles::new(layer.outputs, layer.inputs),
+                    back: Tiles::new(layer.inputs, back),
+                    bias: vec![0.0; layer.outputs],
+                    layer,
+                }
+            })
+            .collect();
+        Network { shape: shape.clone(), isa, layers, input_gradient }
+    }
+
+    /// The shape.
+    pub fn shape(&self) -> &Shape {
+        &self.shape
+    }
+
+    /// Takes over a row of parameters, laid out as the shape says.
+    pub fn load(&mut self, parameters: &[f32]) {
+        assert!(parameters.len() == self.shape.parameters(), "a row of the wrong length");
+        for (i, loaded) in self.layers.iter_mut().enumerate() {
+            let weight = &parameters[loaded.layer.weight.clone()];
+            loaded.tiles.load(weight);
+            if i > 0 || self.input_gradient {
+                loaded.back.load_transposed(weight);
+            }
+            loaded.bias.copy_from_slice(&parameters[loaded.layer.bias.clone()]);
+        }
+    }
+
+    /// Sends a block of panels, `[panel][input]`, through the network; the outputs are the trace's.
+    ///
+    /// Panels are what the simulator observes into: sixteen rows, one pack a feature.
+    pub fn forward<'t>(&self, input: &[Pack], trace: &'t mut Trace) -> &'t [Pack] {
+        let panels = input.len() / self.shape.inputs();
+        assert!(panels <= trace.capacity, "more panels than the trace has room for");
+        trace.panels = panels;
+        for (i, loaded) in self.layers.iter().enumerate() {
+            let (before, rest) = trace.layers.split_at_mut(i);
+            let x = before.last().map_or(input, |t| &t.values[..panels * loaded.layer.inputs]);
+            let out = &mut rest[0].values[..panels * loaded.layer.outputs];
+            self.isa.run(Forwards { loaded, x, out, sums: &mut rest[0].sums });
+        }
+        trace.output()
+    }
+
+    /// The derivatives of Σ `d_output` · output over the rows of the block that went through last: of parameters,
+    /// added to `gradient`, and of inputs, written to `d_input`.
+    ///
+    /// `input` is what went through. Rows that do not exist, in a last panel that is not full, must have finite
+    /// inputs and a `d_output` of zero.
+    pub fn backward(
+        &self,
+        input: &[Pack],
+        trace: &mut Trace,
+        d_output: &[Pack],
+        mut gradient: Option<&mut Gradient>,
+        d_input: Option<&mut [Pack]>,
+    ) {
+        let panels = trace.panels;
+        assert!(input.len() == panels * self.shape.inputs(), "another input than went through");
+        assert!(d_output.len() == panels * self.shape.outputs(), "d_output of the wrong length");
+        let Trace { layers, delta: [here, before], turned, .. } = trace;
+
+        self.seed(layers, d_output, here);
+        for (i, loaded) in self.layers.iter().enumerate().rev() {
+            let Layer { inputs, outputs, .. } = loaded.layer;
+            let dz = &here[..panels * outputs];
+            let x = if i == 0 { input } else { &layers[i - 1].values[..panels * inputs] };
+            if let Some(gradient) = gradient.as_deref_mut() {
+                gradient.add_layer(self.isa, i, x, dz, true, turned);
+            }
+            if i > 0 {
+                let activation = self.layers[i - 1].layer.activation;
+                let slope = Some((activation, layers[i - 1].kept(activation)));
+                self.isa.run(Backwards {
+                    tiles: &loaded.back,
+                    dz,
+                    slope,
+                    out: &mut before[..panels * inputs],
+                });
+                std::mem::swap(here, before);
+            }
+        }
+        if let Some(d_input) = d_input {
+            self.to_input(&here[..panels * self.layers[0].layer.outputs], d_input);
+        }
+    }
+
+    /// δ of the last layer.
+    pub(crate) fn seed(&self, layers: &[LayerTrace], d_output: &[Pack], delta: &mut [Pack]) {
+        let last = self.layers.len() - 1;
+        let activation = self.layers[last].layer.activation;
+        let delta = &mut delta[..d_output.len()];
+        delta.copy_from_slice(d_output);
+        if activation != Activation::Identity {
+            self.isa.run(Slope { activation, kept: layers[last].kept(activation), values: delta });
+        }
+    }
+
+    /// W₁ᵀ δ₁.
+    pub(crate) fn to_input(&self, dz: &[Pack], d_input: &mut [Pack]) {
+        assert!(self.input_gradient, "the network was made without input gradients");
+        self.isa.run(Backwards { tiles: &self.layers[0].back, dz, slope: None, out: d_input });
+    }
+}
+
+struct Forwards<'a> {
+    loaded: &'a LoadedLayer,
+    x: &'a [Pack],
+    out: &'a mut [Pack],
+    sums: &'a mut [Pack],
+}
+
+impl Task for Forwards<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn run<S: Simd>(self, token: S) {
+        let Forwards { loaded, x, out, sums } = self;
+        let activation = loaded.layer.activation;
+        product(token, x, &loaded.tiles, Some(&loaded.bias), out, |at, values| {
+            if activation.keeps_sums() {
+                sums[at..at + values.len()].copy_from_slice(values);
+            }
+            activate(token, activation, values);
+        });
+    }
+}
+
+/// The match stands outside of the loop: it must not be asked again for every pack.
+#[inline(always)]
+fn activate<S: Simd>(token: S, activation: Activation, values: &mut [Pack]) {
+    let each = |values: &mut [Pack], f: Activation| {
+        for value in values {
+            f.value(Lanes::load(token, value)).store(value);
+        }
+    };
+    match activation {
+        Activation::Identity => {}
+        Activation::Tanh => each(values, Activation::Tanh),
+        Activation::Mish => each(values, Activation::Mish),
+    }
+}
+
+/// `values ⊙ f'`.
+#[inline(always)]
+fn multiply_slope<S: Simd>(token: S, activation: Activation, kept: &[Pack], values: &mut [Pack]) {
+    for (value, kept) in values.iter_mut().zip(kept) {
+        (Lanes::load(token, value) * activation.slope(Lanes::load(token, kept))).store(value);
+    }
+}
+
+pub(crate) struct Backwards<'a> {
+    pub tiles: &'a Tiles,
+    pub dz: &'a [Pack],
+    pub slope: Option<(Activation, &'a [Pack])>,
+    pub out: &'a mut [Pack],
+}
+
+impl Task for Backwards<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn run<S: Simd>(self, token: S) {
+        let Backwards { tiles, dz, slope, out } = self;
+        product(token, dz, tiles, None, out, |at, values| {
+            if let Some((activation, kept)) = slope {
+                let kept = &kept[at..at + values.len()];
+                match activation {
+                    Activation::Identity => {}
+                    Activation::Tanh => multiply_slope(token, Activation::Tanh, kept, values),
+                    Activation::Mish => multiply_slope(token, Activation::Mish, kept, values),
+                }
+            }
+        });
+    }
+}
+
+struct Slope<'a> {
+    activation: Activation,
+    kept: &'a [Pack],
+    values: &'a mut [Pack],
+}
+
+impl Task for Slope<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn run<S: Simd>(self, token: S) {
+        multiply_slope(token, self.activation, self.kept, self.values);
+    }
+}

@@ -1,0 +1,474 @@
+//! One minibatch of proximal policy optimisation, fused.
+//!
+//! A block of rows is gathered, sent through the actor, turned into losses and their derivatives, sent back, and
+//! likewise through the critic, while everything it needs stays in the second cache. Loss, divergences and gradients
+//! are sums over blocks in fixed order (see [`parts`](crate::parts)). Then the gradients of policy and critic are
+//! limited, each on its own, and Adam moves both.
+//!
+//! ```text
+//! loss = mean policy term + value_weight · mean value term - entropy_weight · H
+//! ```
+//!
+//! with advantages normalised over the minibatch: (A - mean)/(std + 1e-8), the std with n - 1.
+
+use magpie_simd::{Isa, LANES, Lanes, Number, Pack, Simd, Task};
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use crate::adam::{Adam, AdamConfig};
+use crate::gaussian::Gaussian;
+use crate::gradient::Gradient;
+use crate::network::{Network, Trace};
+use crate::norm::clip_norm;
+use crate::parts::{BLOCK_PANELS, Cut, Pool};
+use crate::ppo_loss::{policy_term, value_term};
+use crate::rows::{gather, gather_column};
+use crate::shape::Shape;
+
+/// The constants of the loss and of the step. Defaults are the paper's.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct PpoConfig {
+    /// ε: how far the ratio may move. Paper: 0.2.
+    pub clip: f32,
+    /// ε_v: how far a value may move. Paper: 0.2.
+    pub value_clip: f32,
+    /// Weight of the value loss. Paper: 2.
+    pub value_weight: f32,
+    /// Weight of the entropy, summed over action dimensions. Paper: 0.
+    pub entropy_weight: f32,
+    /// Limit of the gradient's norm, for policy and critic each. Paper: 1.
+    pub gradient_norm: f32,
+    /// The optimiser.
+    pub adam: AdamConfig,
+}
+
+impl Default for PpoConfig {
+    fn default() -> PpoConfig {
+        PpoConfig {
+            clip: 0.2,
+            value_clip: 0.2,
+            value_weight: 2.0,
+            entropy_weight: 0.0,
+            gradient_norm: 1.0,
+            adam: AdamConfig::default(),
+        }
+    }
+}
+
+/// What is learnt, with the optimiser's memory: a record.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Learner {
+    /// The actor's parameters, then log σ.
+    pub policy: Vec<f32>,
+    /// The critic's parameters.
+    pub critic: Vec<f32>,
+    /// Memory for the policy.
+    pub policy_adam: Adam,
+    /// Memory for the critic.
+    pub critic_adam: Adam,
+}
+
+impl Learner {
+    /// Takes over parameters; Adam starts afresh.
+    pub fn new(policy: Vec<f32>, critic: Vec<f32>) -> Learner {
+        let (policy_adam, critic_adam) = (Adam::new(policy.len()), Adam::new(critic.len()));
+        Learner { policy, critic, policy_adam, critic_adam }
+    }
+}
+
+/// A minibatch: some rows of tables that hold one row a step.
+#[derive(Debug, Clone, Copy)]
+pub struct Batch<'a> {
+    /// Which rows, in which order.
+    pub rows: &'a [u32],
+    /// Normalised observations.
+    pub observations: &'a [f32],
+    /// Actions as they were drawn, before the environment clipped them.
+    pub actions: &'a [f32],
+    /// log π of the actions when they were drawn.
+    pub log_probs: &'a [f32],
+    /// Advantages, not yet normalised.
+    pub advantages: &'a [f32],
+    /// What the critic should say.
+    pub returns: &'a [f32],
+    /// What the critic said when the step was taken.
+    pub values: &'a [f32],
+}
+
+/// Means over a minibatch.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct PpoStats {
+    /// All three parts together.
+    pub loss: f64,
+    /// Mean policy term.
+    pub policy_loss: f64,
+    /// Mean value term.
+    pub value_loss: f64,
+    /// Entropy, summed over action dimensions.
+    pub entropy: f64,
+    /// Mean of ρ - 1 - log ρ; above the target it ends a policy's epochs.
+    pub approx_kl: f64,
+    /// Mean of -log ρ.
+    pub old_approx_kl: f64,
+    /// Share of rows with |ρ - 1| > ε.
+    pub clip_fraction: f64,
+    /// Norm of the policy's gradient before it was limited.
+    pub policy_norm: f32,
+    /// Norm of the critic's gradient before it was limited.
+    pub critic_norm: f32,
+}
+
+/// Everything a minibatch step needs, for one pair of shapes; any number of learners can take turns.
+#[derive(Debug)]
+pub struct Ppo {
+    isa: Isa,
+    actor: Network,
+    critic: Network,
+    gaussian: Gaussian,
+    parts: Vec<Part>,
+    actor_parts: Vec<Gradient>,
+    critic_parts: Vec<Gradient>,
+    actor_total: Gradient,
+    critic_total: Gradient,
+    policy_gradient: Vec<f32>,
+    critic_gradient: Vec<f32>,
+    pool: Pool<Scratch>,
+}
+
+/// Sums over the rows of one part, apart from the networks' gradients.
+#[derive(Debug, Clone)]
+struct Part {
+    sums: [f64; TERMS],
+    d_log_std: Vec<Pack>,
+}
+
+/// Policy loss, value loss, both divergences, clipped rows.
+const TERMS: usize = 5;
+
+#[derive(Debug)]
+struct Scratch {
+    actor: Trace,
+    critic: Trace,
+    observations: Vec<Pack>,
+    actions: Vec<Pack>,
+    d_mean: Vec<Pack>,
+    d_value: Vec<Pack>,
+    columns: [Vec<Pack>; 4],
+}
+
+impl Scratch {
+    fn new(actor: &Shape, critic: &Shape) -> Scratch {
+        let room = |width: usize| vec![Pack::default(); BLOCK_PANELS * width];
+        Scratch {
+            actor: Trace::new(actor, BLOCK_PANELS),
+            critic: Trace::new(critic, BLOCK_PANELS),
+            observations: room(actor.inputs()),
+            actions: room(actor.outputs()),
+            d_mean: room(actor.outputs()),
+            d_value: room(1),
+            columns: std::array::from_fn(|_| room(1)),
+        }
+    }
+}
+
+/// How advantages are normalised.
+#[derive(Debug, Clone, Copy)]
+struct Standard {
+    mean: f32,
+    scale: f32,
+}
+
+impl Standard {
+    fn of(advantages: &[f32], rows: &[u32]) -> Standard {
+        let values = || rows.iter().map(|&r| f64::from(advantages[r as usize]));
+        let n = rows.len() as f64;
+        let mean = values().sum::<f64>() / n;
+        let variance = values().map(|a| (a - mean).powi(2)).sum::<f64>() / (n - 1.0).max(1.0);
+        Standard { mean: mean as f32, scale: (1.0 / (variance.sqrt() + 1e-8)) as f32 }
+    }
+}
+
+impl Ppo {
+    /// For an actor (observation to mean action) and a critic (observation to value).
+    pub fn new(actor: &Shape, critic: &Shape, isa: Isa) -> Ppo {
+        assert!(actor.inputs() == critic.inputs() && critic.outputs() == 1, "actor and critic do not fit");
+        Ppo {
+            isa,
+            actor: Network::new(actor, isa, false),
+            critic: Network::new(critic, isa, false),
+            gaussian: Gaussian::new(&vec![0.0; actor.outputs()]),
+            parts: Vec::new(),
+            actor_parts: Vec::new(),
+            critic_parts: Vec::new(),
+            actor_total: Gradient::new(actor),
+            critic_total: Gradient::new(critic),
+            policy_gradient: vec![0.0; actor.parameters() + actor.outputs()],
+            critic_gradient: vec![0.0; critic.parameters()],
+            pool: Pool::new(),
+        }
+    }
+
+    /// One step of the learner on a minibatch.
+    ///
+    /// A loss or norm that is not finite leaves the learner as it was; the caller sees it in what is given back.
+    pub fn step(&mut self, config: &PpoConfig, learner: &mut Learner, batch: &Batch) -> PpoStats {
+        let mut stats = self.gradients(config, &learner.policy, &learner.critic, batch);
+        stats.policy_norm = clip_norm(self.isa, &mut [&mut self.policy_gradient], config.gradient_norm);
+        stats.critic_norm = clip_norm(self.isa, &mut [&mut self.critic_gradient], config.gradient_norm);
+        if stats.loss.is_finite() && stats.policy_norm.is_finite() && stats.critic_norm.is_finite() {
+            let adam = &config.adam;
+            learner.policy_adam.step(self.isa, adam, &mut learner.policy, &self.policy_gradient);
+            learner.critic_adam.step(self.isa, adam, &mut learner.critic, &self.critic_gradient);
+        }
+        stats
+    }
+
+    /// The gradient of the loss with respect to the policy's row, from [`Ppo::gradients`].
+    pub fn policy_gradient(&mut self) -> &mut [f32] {
+        &mut self.policy_gradient
+    }
+
+    /// The gradient of the loss with respect to the critic's row, from [`Ppo::gradients`].
+    pub fn critic_gradient(&mut self) -> &mut [f32] {
+        &mut self.critic_gradient
+    }
+
+    /// Loss and gradients on a minibatch, without a step; norms are left zero.
+    pub fn gradients(
+        &mut self,
+        config: &PpoConfig,
+        policy: &[f32],
+        critic: &[f32],
+        batch: &Batch,
+    ) -> PpoStats {
+        let (network, log_std) = policy.split_at(self.actor.shape().parameters());
+        self.actor.load(network);
+        self.critic.load(critic);
+        self.gaussian.set(log_std);
+        let cut = Cut::new(batch.rows.len());
+        self.reset(cut.parts());
+
+        let work = Work {
+            isa: self.isa,
+            actor: &self.actor,
+            critic: &self.critic,
+            gaussian: &self.gaussian,
+            config,
+            batch,
+            standard: Standard::of(batch.advantages, batch.rows),
+            row_weight: 1.0 / batch.rows.len() as f32,
+        };
+        let pool = &self.pool;
+        let gradients = self.actor_parts.par_iter_mut().zip(self.critic_parts.par_iter_mut());
+        self.parts[..cut.parts()].par_iter_mut().zip(gradients).enumerate().for_each(
+            |(i, (part, (actor, critic)))| {
+                let scratch = || Scratch::new(work.actor.shape(), work.critic.shape());
+                pool.with(scratch, |scratch| {
+                    actor.clear();
+                    critic.clear();
+                    for block in cut.blocks(i) {
+                        work.block(&batch.rows[block], scratch, part, actor, critic);
+                    }
+                });
+            },
+        );
+        self.collect(config, cut.parts(), batch.rows.len())
+    }
+
+    fn reset(&mut self, parts: usize) {
+        let empty = Part { sums: [0.0; TERMS], d_log_std: vec![Pack::default(); self.gaussian.dimensions()] };
+        while self.parts.len() < parts {
+            self.parts.push(empty.clone());
+            self.actor_parts.push(self.actor_total.clone());
+            self.critic_parts.push(self.critic_total.clone());
+        }
+        for part in &mut self.parts {
+            part.sums = [0.0; TERMS];
+            part.d_log_std.fill(Pack::default());
+        }
+    }
+
+    /// Adds the parts up in their order.
+    fn collect(&mut self, config: &PpoConfig, parts: usize, rows: usize) -> PpoStats {
+        let (network, d_log_std) = self.policy_gradient.split_at_mut(self.actor.shape().parameters());
+        self.actor_total.sum_of(self.isa, &self.actor_parts[..parts], network);
+        self.critic_total.sum_of(self.isa, &self.critic_parts[..parts], &mut self.critic_gradient);
+        for (i, total) in d_log_std.iter_mut().enumerate() {
+            let lanes = self.parts[..parts].iter().flat_map(|part| part.d_log_std[i].0);
+            *total = lanes.map(f64::from).sum::<f64>() as f32 - config.entropy_weight;
+        }
+
+        let mut sums = [0.0; TERMS];
+        for part in &self.parts[..parts] {
+            sums.iter_mut().zip(part.sums).for_each(|(total, sum)| *total += sum);
+        }
+        let [policy_loss, value_loss, approx_kl, old_approx_kl, clip_fraction] =
+            sums.map(|s| s / rows as f64);
+        let entropy = self.gaussian.entropy();
+        let loss = policy_loss + f64::from(config.value_weight) * value_loss
+            - f64::from(config.entropy_weight) * entropy;
+        PpoStats {
+            loss,
+            policy_loss,
+            value_loss,
+            entropy,
+            approx_kl,
+            old_approx_kl,
+            clip_fraction,
+            policy_norm: 0.0,
+            critic_norm: 0.0,
+        }
+    }
+}
+
+/// What all blocks of a minibatch share.
+struct Work<'a> {
+    isa: Isa,
+    actor: &'a Network,
+    critic: &'a Network,
+    gaussian: &'a Gaussian,
+    config: &'a PpoConfig,
+    batch: &'a Batch<'a>,
+    standard: Standard,
+    /// 1/n.
+    row_weight: f32,
+}
+
+impl Work<'_> {
+    fn block(
+        &self,
+        rows: &[u32],
+        scratch: &mut Scratch,
+        part: &mut Part,
+        actor_gradient: &mut Gradient,
+        critic_gradient: &mut Gradient,
+    ) {
+        let panels = rows.len().div_ceil(LANES);
+        let batch = self.batch;
+        let actions = self.gaussian.dimensions();
+        let Scratch { columns: [old_log_probs, advantages, targets, old_values], .. } = scratch;
+        for (column, packs) in [
+            (batch.log_probs, old_log_probs),
+            (batch.advantages, advantages),
+            (batch.returns, targets),
+            (batch.values, old_values),
+        ] {
+            gather_column(column, rows, &mut packs[..panels]);
+        }
+        let observations = &mut scratch.observations[..panels * self.actor.shape().inputs()];
+        gather(self.isa, batch.observations, self.actor.shape().inputs(), rows, observations);
+        gather(self.isa, batch.actions, actions, rows, &mut scratch.actions[..panels * actions]);
+
+        self.actor.forward(observations, &mut scratch.actor);
+        self.isa.run(PolicyBlock {
+            work: self,
+            live: rows.len(),
+            mean: scratch.actor.output(),
+            actions: &scratch.actions,
+            old_log_probs: &scratch.columns[0],
+            advantages: &scratch.columns[1],
+            d_mean: &mut scratch.d_mean,
+            part,
+        });
+        let d_mean = &scratch.d_mean[..panels * actions];
+        self.actor.backward(observations, &mut scratch.actor, d_mean, Some(actor_gradient), None);
+
+        self.critic.forward(observations, &mut scratch.critic);
+        self.isa.run(ValueBlock {
+            work: self,
+            live: rows.len(),
+            values: scratch.critic.output(),
+            targets: &scratch.columns[2],
+            old_values: &scratch.columns[3],
+            d_value: &mut scratch.d_value,
+            part,
+        });
+        let d_value = &scratch.d_value[..panels];
+        self.critic.backward(observations, &mut scratch.critic, d_value, Some(critic_gradient), None);
+    }
+}
+
+/// 1 in the lanes of a panel that are rows, 0 beyond.
+fn live_lanes(live: usize, panel: usize) -> Pack {
+    Pack(std::array::from_fn(|lane| if panel * LANES + lane < live { 1.0 } else { 0.0 }))
+}
+
+struct PolicyBlock<'a> {
+    work: &'a Work<'a>,
+    live: usize,
+    mean: &'a [Pack],
+    actions: &'a [Pack],
+    old_log_probs: &'a [Pack],
+    advantages: &'a [Pack],
+    d_mean: &'a mut [Pack],
+    part: &'a mut Part,
+}
+
+impl Task for PolicyBlock<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn run<S: Simd>(self, token: S) {
+        let Work { gaussian, config, standard, row_weight, .. } = *self.work;
+        let constant = |value| Lanes::splat(token, value);
+        let width = gaussian.dimensions();
+        let mut sums = [constant(0.0); 4];
+        for panel in 0..self.live.div_ceil(LANES) {
+            let range = panel * width..(panel + 1) * width;
+            let (mean, action) = (&self.mean[range.clone()], &self.actions[range.clone()]);
+            let live = Lanes::load(token, &live_lanes(self.live, panel));
+            let advantage = Lanes::load(token, &self.advantages[panel]) - constant(standard.mean);
+            let advantage = advantage * constant(standard.scale);
+            let log_prob: Lanes<S> = gaussian.log_prob(token, mean, action);
+            let old_log_prob = Lanes::load(token, &self.old_log_probs[panel]);
+            let term = policy_term(log_prob, old_log_prob, advantage, constant(config.clip));
+
+            let is_live = live.gt(constant(0.0));
+            let weight = (term.d_log_prob * constant(row_weight)).masked(is_live);
+            gaussian.backward(mean, action, weight, &mut self.d_mean[range], &mut self.part.d_log_std);
+            for (sum, value) in sums.iter_mut().zip([term.loss, term.kl, term.old_kl, term.clipped]) {
+                *sum += value.masked(is_live);
+            }
+        }
+        for (slot, sum) in [0, 2, 3, 4].into_iter().zip(sums) {
+            self.part.sums[slot] += total(sum);
+        }
+    }
+}
+
+struct ValueBlock<'a> {
+    work: &'a Work<'a>,
+    live: usize,
+    values: &'a [Pack],
+    targets: &'a [Pack],
+    old_values: &'a [Pack],
+    d_value: &'a mut [Pack],
+    part: &'a mut Part,
+}
+
+impl Task for ValueBlock<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn run<S: Simd>(self, token: S) {
+        let Work { config, row_weight, .. } = *self.work;
+        let constant = |value| Lanes::splat(token, value);
+        let weight = constant(row_weight * config.value_weight);
+        let mut sum = constant(0.0);
+        for panel in 0..self.live.div_ceil(LANES) {
+            let [value, old_value, target] =
+                [self.values, self.old_values, self.targets].map(|packs| Lanes::load(token, &packs[panel]));
+            let term = value_term(value, old_value, target, constant(config.value_clip));
+            let is_live = Lanes::load(token, &live_lanes(self.live, panel)).gt(constant(0.0));
+            (term.d_value * weight).masked(is_live).store(&mut self.d_value[panel]);
+            sum += term.loss.masked(is_live);
+        }
+        self.part.sums[1] += total(sum);
+    }
+}
+
+/// The sum of all lanes.
+#[inline(always)]
+fn total<S: Simd>(lanes: Lanes<S>) -> f64 {
+    let mut pack = Pack::default();
+    lanes.store(&mut pack);
+    pack.0.iter().map(|&v| f64::from(v)).sum()
+}

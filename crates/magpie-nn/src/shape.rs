@@ -1,0 +1,133 @@
+//! What a network is: the widths of its layers, its activations, and where in a row its parameters lie.
+
+use std::ops::Range;
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+/// What happens to a layer's sums.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Activation {
+    /// Nothing: f(z) = z.
+    Identity,
+    /// f(z) = tanh z.
+    Tanh,
+    /// f(z) = z tanh(ln(1 + eᶻ)).
+    Mish,
+}
+
+/// The shape of a multi-layer perceptron.
+///
+/// Its parameters are one flat row of `f32`: layer after layer the weight, `[outputs, inputs]` row by row, then the
+/// bias. This is the order in which PyTorch lists a `Sequential` of `Linear` layers.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Shape {
+    sizes: Vec<usize>,
+    hidden: Activation,
+    output: Activation,
+}
+
+/// One layer of a shape: y = f(W x + b).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Layer {
+    /// Length of x.
+    pub inputs: usize,
+    /// Length of y.
+    pub outputs: usize,
+    /// Where W lies in the row of parameters.
+    pub weight: Range<usize>,
+    /// Where b lies in the row of parameters.
+    pub bias: Range<usize>,
+    /// f.
+    pub activation: Activation,
+}
+
+/// Sizes that make no network.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("a network needs at least an input and an output size, all above zero; got {sizes:?}")]
+pub struct ShapeError {
+    sizes: Vec<usize>,
+}
+
+impl Shape {
+    /// A network with layers of the given sizes, the input first: `[18, 128, 128, 6]` has three layers.
+    pub fn new(sizes: &[usize], hidden: Activation, output: Activation) -> Result<Shape, ShapeError> {
+        if sizes.len() < 2 || sizes.contains(&0) {
+            return Err(ShapeError { sizes: sizes.to_vec() });
+        }
+        Ok(Shape { sizes: sizes.to_vec(), hidden, output })
+    }
+
+    /// Tanh after every hidden layer and nothing at the end: actors, critics and most discriminators.
+    pub fn tanh(sizes: &[usize]) -> Result<Shape, ShapeError> {
+        Shape::new(sizes, Activation::Tanh, Activation::Identity)
+    }
+
+    /// Length of an input row.
+    pub fn inputs(&self) -> usize {
+        self.sizes[0]
+    }
+
+    /// Length of an output row.
+    pub fn outputs(&self) -> usize {
+        self.sizes[self.sizes.len() - 1]
+    }
+
+    /// The longest row anywhere in the network.
+    pub fn widest(&self) -> usize {
+        self.sizes.iter().copied().max().unwrap_or(0)
+    }
+
+    /// Length of the row of parameters.
+    pub fn parameters(&self) -> usize {
+        self.sizes.windows(2).map(|w| (w[0] + 1) * w[1]).sum()
+    }
+
+    /// Multiplications of one row's way through the network.
+    pub fn products(&self) -> usize {
+        self.sizes.windows(2).map(|w| w[0] * w[1]).sum()
+    }
+
+    /// The layers in order.
+    pub fn layers(&self) -> impl DoubleEndedIterator<Item = Layer> + ExactSizeIterator + '_ {
+        let mut at = 0;
+        let layers: Vec<Layer> = self
+            .sizes
+            .windows(2)
+            .enumerate()
+            .map(|(i, w)| {
+                let (inputs, outputs) = (w[0], w[1]);
+                let weight = at..at + inputs * outputs;
+                let bias = weight.end..weight.end + outputs;
+                at = bias.end;
+                let last = i + 2 == self.sizes.len();
+                let activation = if last { self.output } else { self.hidden };
+                Layer { inputs, outputs, weight, bias, activation }
+            })
+            .collect();
+        layers.into_iter()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parameters_lie_layer_after_layer() {
+        let shape = Shape::tanh(&[3, 5, 2]).unwrap();
+        let layers: Vec<_> = shape.layers().collect();
+        assert_eq!((layers[0].weight.clone(), layers[0].bias.clone()), (0..15, 15..20));
+        assert_eq!((layers[1].weight.clone(), layers[1].bias.clone()), (20..30, 30..32));
+        assert_eq!(shape.parameters(), 32);
+        assert_eq!([layers[0].activation, layers[1].activation], [Activation::Tanh, Activation::Identity]);
+    }
+
+    #[test]
+    fn sizes_that_make_no_network_are_refused() {
+        for sizes in [&[][..], &[4], &[4, 0, 1]] {
+            assert!(Shape::tanh(sizes).unwrap_err().to_string().contains(&format!("{sizes:?}")));
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! Reading golden files and comparing with them.
+
+#![allow(dead_code, reason = "each test uses some of it")]
+
+use std::fs::File;
+use std::io::BufReader;
+use std::path::PathBuf;
+
+use magpie_nn::Shape;
+use magpie_nn::rows::gather;
+use magpie_simd::{Isa, LANES, Pack};
+use npyz::npz::NpzArchive;
+
+/// The arrays of one golden file.
+pub struct Golden {
+    path: PathBuf,
+    archive: NpzArchive<BufReader<File>>,
+}
+
+impl Golden {
+    /// Opens `numerics/NAME.npz` in the folder `MAGPIE_GOLDEN`, or in this repository's.
+    pub fn open(name: &str) -> Golden {
+        let root = std::env::var_os("MAGPIE_GOLDEN").map_or_else(
+            || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/golden")),
+            PathBuf::from,
+        );
+        let path = root.join("numerics").join(name).with_extension("npz");
+        let archive = NpzArchive::open(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+        Golden { path, archive }
+    }
+
+    /// Shape and values of an array.
+    pub fn array(&mut self, name: &str) -> (Vec<usize>, Vec<f32>) {
+        let found =
+            self.archive.by_name(name).unwrap_or_else(|e| panic!("{}: {name}: {e}", self.path.display()));
+        let file = found.unwrap_or_else(|| panic!("{} has no array {name}", self.path.display()));
+        let shape = file.shape().iter().map(|&n| n as usize).collect();
+        (shape, file.into_vec().unwrap_or_else(|e| panic!("{}: {name}: {e}", self.path.display())))
+    }
+
+    /// Values of an array.
+    pub fn values(&mut self, name: &str) -> Vec<f32> {
+        self.array(name).1
+    }
+
+    /// The tanh network whose layers are `PREFIX_w0`, `PREFIX_b0`, `PREFIX_w1`…
+    pub fn network(&mut self, prefix: &str) -> Shape {
+        let names: Vec<String> = self.archive.array_names().map(str::to_owned).collect();
+        let mut sizes = vec![];
+        for i in (0..).take_while(|i| names.contains(&format!("{prefix}_w{i}"))) {
+            let (shape, _) = self.array(&format!("{prefix}_w{i}"));
+            if i == 0 {
+                sizes.push(shape[1]);
+            }
+            sizes.push(shape[0]);
+        }
+        Shape::tanh(&sizes).unwrap()
+    }
+
+    /// The parameters `PREFIX_w0`, `PREFIX_b0`… as one row.
+    pub fn row(&mut self, prefix: &str, shape: &Shape) -> Vec<f32> {
+        (0..shape.layers().len())
+            .flat_map(|i| ["w", "b"].map(|p| format!("{prefix}_{p}{i}")))
+            .flat_map(|name| self.values(&name))
+            .collect()
+    }
+}
+
+/// Fails if any entry is further from the golden one than `tolerance` times the largest golden one.
+#[track_caller]
+pub fn assert_close(what: &str, got: &[f32], want: &[f32], tolerance: f32) {
+    assert_eq!(got.len(), want.len(), "{what}: length");
+    let largest = want.iter().fold(0.0_f32, |m, w| m.max(w.abs()));
+    let worst =
+        got.iter().zip(want).map(|(g, w)| (g - w).abs()).fold(0.0, |m: f32, d| if d <= m { m } else { d });
+    assert!(worst <= tolerance * largest, "{what}: off by {worst:e}, largest entry {largest:e}");
+}
+
+/// All rows as panels.
+pub fn panels(isa: Isa, rows: &[f32], width: usize) -> Vec<Pack> {
+    let index: Vec<u32> = (0..(rows.len() / width) as u32).collect();
+    let mut packs = vec![Pack::default(); index.len().div_ceil(LANES) * width];
+    gather(isa, rows, width, &index, &mut packs);
+    packs
+}
+
+/// `count` rows out of panels.
+pub fn rows(panels: &[Pack], width: usize, count: usize) -> Vec<f32> {
+    (0..count * width).map(|i| panels[i / width / LANES * width + i % width].0[i / width % LANES]).collect()
+}
