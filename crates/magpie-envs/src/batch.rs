@@ -88,6 +88,11 @@ impl Batch {
         &self.chunks
     }
 
+    /// The chunks, for callers that drive each on its own.
+    pub fn into_chunks(self) -> Vec<Chunk> {
+        self.chunks
+    }
+
     /// Rows of the right size for this batch.
     pub fn rows(&self) -> Rows {
         let zeros = |width: usize| vec![0.0; self.count * width];

@@ -6,7 +6,7 @@ use magpie_random::Stream;
 use magpie_simd::{Isa, LANES, Pack, Simd, Task, pack_rows, unpack_rows};
 
 use crate::environment::Environment;
-use crate::group::{Group, LaneSet, ResetNoise, members};
+use crate::group::{Group, LaneSet, ResetNoise, members, move_lane};
 
 /// Environments in one chunk: enough rows to fill a matrix kernel, few enough that state, policy and activations
 /// stay in the second-level cache. Part of how work is cut, so results must not depend on it, and do not.
@@ -80,14 +80,26 @@ impl Chunk {
         self.isa.run(Reset(self));
     }
 
-    /// One step of every environment. `actions` holds `action_size` packs a group.
+    /// One step of every environment; finished episodes start anew. `actions` holds `action_size` packs a group.
     ///
     /// # Panics
     /// If `actions` has another length.
     pub fn step(&mut self, actions: &[Pack]) {
-        assert_eq!(actions.len(), self.groups.len() * self.env.action_size(), "packs of actions");
+        self.step_groups(self.groups.len(), actions, true);
+    }
+
+    /// One step of the first `groups` groups, without new episodes: what happens in finished ones has no meaning.
+    ///
+    /// # Panics
+    /// If `actions` does not hold `action_size` packs for each of the groups.
+    pub fn step_without_reset(&mut self, groups: usize, actions: &[Pack]) {
+        self.step_groups(groups, actions, false);
+    }
+
+    fn step_groups(&mut self, groups: usize, actions: &[Pack], reset: bool) {
+        assert_eq!(actions.len(), groups * self.env.action_size(), "packs of actions");
         self.clock += 1;
-        struct Step<'a>(&'a mut Chunk, &'a [Pack]);
+        struct Step<'a>(&'a mut Chunk, &'a [Pack], bool);
         impl Task for Step<'_> {
             type Output = ();
             #[inline(always)]
@@ -95,11 +107,18 @@ impl Chunk {
                 let Chunk { env, groups, noise, first, clock, .. } = self.0;
                 let actions = self.1.chunks_exact(env.action_size().max(1));
                 for (index, (group, action)) in groups.iter_mut().zip(actions).enumerate() {
-                    group.step(token, env, action, noise_of(*noise, *first, index, *clock));
+                    let noise = self.2.then_some(noise_of(*noise, *first, index, *clock));
+                    group.step(token, env, action, noise);
                 }
             }
         }
-        self.isa.run(Step(self, actions));
+        self.isa.run(Step(self, actions, reset));
+    }
+
+    /// Copies the environment in (group, lane) `from` over the one in `to`, which lies in another group: so that
+    /// unfinished episodes can share fewer groups.
+    pub fn move_lane(&mut self, from: (usize, usize), to: (usize, usize)) {
+        move_lane(&mut self.groups, from, to);
     }
 
     /// Turns rows of actions into packs.

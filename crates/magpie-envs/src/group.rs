@@ -72,9 +72,15 @@ impl Group {
         self.terminated | self.truncated
     }
 
-    /// Moves by one step under `action` (limited to ±1 here), then starts finished episodes anew.
+    /// Moves by one step under `action` (limited to ±1 here), then, given noise, starts finished episodes anew.
     #[inline(always)]
-    pub(crate) fn step<S: Simd>(&mut self, token: S, env: &Environment, action: &[Pack], noise: ResetNoise) {
+    pub(crate) fn step<S: Simd>(
+        &mut self,
+        token: S,
+        env: &Environment,
+        action: &[Pack],
+        noise: Option<ResetNoise>,
+    ) {
         let stage = &env.stage;
         for (limited, entry) in self.action.iter_mut().zip(action) {
             let entry = Lanes::load(token, entry);
@@ -104,7 +110,9 @@ impl Group {
             }
         }
         self.truncated &= !self.terminated;
-        if self.done() != 0 {
+        if self.done() != 0
+            && let Some(noise) = noise
+        {
             self.final_observation.copy_from_slice(&self.observation);
             self.reset(token, env, self.done(), noise);
         }
@@ -137,6 +145,21 @@ impl Group {
         for (old, new) in self.observation.iter_mut().zip(&self.fresh_observation) {
             Number::select(mask, Lanes::load(token, new), Lanes::load(token, old)).store(old);
         }
+    }
+}
+
+/// Copies environment `from` (group, lane) over environment `to`.
+pub(crate) fn move_lane(groups: &mut [Group], from: (usize, usize), to: (usize, usize)) {
+    let [source, target] = match groups.get_disjoint_mut([from.0, to.0]) {
+        Ok(pair) => pair,
+        // Within one group lanes never need to move.
+        Err(_) => return,
+    };
+    target.steps[to.1] = source.steps[from.1];
+    let bodies = source.world.bodies.iter().zip(&mut target.world.bodies);
+    let components = bodies.flat_map(|(a, b)| a.components().zip(b.components_mut()));
+    for (a, b) in components.chain(source.observation.iter().zip(&mut target.observation)) {
+        b.0[to.1] = a.0[from.1];
     }
 }
 

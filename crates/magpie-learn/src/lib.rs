@@ -1,0 +1,28 @@
+//! Learning to act: proximal policy optimisation over many environments at once.
+//!
+//! Three nouns. An [`Agent`] is a record: a policy and a critic with their optimisers and normalisers; everything that
+//! learning changes. A [`Window`] is what an agent did for a number of steps in all its environments, as tables with
+//! one row a step. A [`Trainer`] holds agents and windows together and repeats three verbs: collect a window, turn its
+//! rewards into advantages ([`gae`]), update the agent.
+//!
+//! ```text
+//! environments ─collect─► window ─(rewards may be rewritten)─► advantages ─update─► agent
+//! ```
+//!
+//! A chunk of environments runs the whole window alone, policy, critic and physics in cache, without waiting for the
+//! others; normalisers are frozen meanwhile and merge what was seen at its end, in the order of the chunks. So nothing
+//! depends on the number of threads. [`evaluate`] runs whole episodes of many policies.
+
+mod agent;
+mod evaluate;
+pub mod gae;
+mod rollout;
+mod trainer;
+mod update;
+mod window;
+
+pub use agent::{Agent, Networks, Policy};
+pub use evaluate::{Actions, Evaluation, evaluate};
+pub use trainer::{Episodes, Iteration, Trainer, TrainerState};
+pub use update::{TrainConfig, UpdateError, UpdateStats};
+pub use window::{End, Window};

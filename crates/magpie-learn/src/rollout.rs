@@ -1,0 +1,255 @@
+//! Acting for a window: policy, critic and physics of one chunk, step after step in cache.
+
+use magpie_envs::{Batch, CHUNK, Chunk, Group, members};
+use magpie_nn::gaussian::{Gaussian, normals};
+use magpie_nn::normaliser::{Frozen, Moments};
+use magpie_nn::{Network, Trace};
+use magpie_random::Stream;
+use magpie_simd::{Isa, LANES, Pack, Simd, Task, unpack_rows};
+use rayon::prelude::*;
+
+use crate::agent::{Agent, Networks};
+use crate::trainer::Episodes;
+use crate::update::OBSERVATION_LIMIT;
+use crate::window::{End, Window};
+
+/// An agent frozen for a window.
+pub(crate) struct Actor {
+    isa: Isa,
+    policy: Network,
+    critic: Network,
+    gaussian: Gaussian,
+    normaliser: Frozen,
+    noise: Stream,
+}
+
+impl Actor {
+    pub fn new(networks: &Networks, agent: &Agent, isa: Isa, noise: Stream) -> Actor {
+        let mut policy = Network::new(&networks.actor, isa, false);
+        let mut critic = Network::new(&networks.critic, isa, false);
+        let (weights, log_std) = agent.learner.policy.split_at(networks.actor.parameters());
+        policy.load(weights);
+        critic.load(&agent.learner.critic);
+        let normaliser = agent.observations.freeze(OBSERVATION_LIMIT);
+        Actor { isa, policy, critic, gaussian: Gaussian::new(log_std), normaliser, noise }
+    }
+}
+
+/// The rows of a window that one chunk writes.
+struct Rows<'a> {
+    observations: &'a mut [f32],
+    actions: &'a mut [f32],
+    log_probs: &'a mut [f32],
+    values: &'a mut [f32],
+    rewards: &'a mut [f32],
+    measures: &'a mut [f32],
+    ends: &'a mut [End],
+    bootstrap: &'a mut [f32],
+}
+
+/// Returns and lengths so far of the episodes in a chunk, carried from window to window.
+#[derive(Debug, Clone)]
+pub(crate) struct Running {
+    returns: Vec<f64>,
+    lengths: Vec<u32>,
+}
+
+impl Running {
+    pub fn new(environments: usize) -> Running {
+        Running { returns: vec![0.0; environments], lengths: vec![0; environments] }
+    }
+
+    pub fn parts(&self) -> (&[f64], &[u32]) {
+        (&self.returns, &self.lengths)
+    }
+
+    pub fn from_parts(returns: Vec<f64>, lengths: Vec<u32>) -> Running {
+        Running { returns, lengths }
+    }
+}
+
+/// Fills the window by acting in all environments; returns what was observed, and the episodes that finished.
+pub(crate) fn collect(
+    actor: &Actor,
+    batch: &mut Batch,
+    window: &mut Window,
+    running: &mut Running,
+) -> (Moments, Episodes) {
+    let steps = window.steps();
+    let env = batch.environment().clone();
+    let (obs, act, dims) = (env.observation_size(), env.action_size(), env.measure_size());
+    let split = |width: usize| (CHUNK * steps * width).max(1);
+    let tables = (
+        window.observations.par_chunks_mut(split(obs)),
+        window.actions.par_chunks_mut(split(act)),
+        window.log_probs.par_chunks_mut(split(1)),
+        window.values.par_chunks_mut(split(1)),
+        window.rewards.par_chunks_mut(split(1)),
+        window.measures.par_chunks_mut(split(dims)),
+        window.ends.par_chunks_mut(split(1)),
+        window.bootstrap.par_chunks_mut(split(1)),
+    );
+    let running = (running.returns.par_chunks_mut(CHUNK), running.lengths.par_chunks_mut(CHUNK));
+    let results: Vec<(Moments, Episodes)> = (batch.chunks_mut(), tables, running)
+        .into_par_iter()
+        .map(|(chunk, tables, (returns, lengths))| {
+            let (observations, actions, log_probs, values, rewards, measures, ends, bootstrap) = tables;
+            let rows = Rows { observations, actions, log_probs, values, rewards, measures, ends, bootstrap };
+            run_chunk(actor, chunk, rows, steps, returns, lengths)
+        })
+        .collect();
+    let mut seen = Moments::new(obs);
+    let mut finished = Episodes::default();
+    for (moments, episodes) in &results {
+        seen.merge(moments);
+        finished.merge(episodes);
+    }
+    (seen, finished)
+}
+
+fn run_chunk(
+    actor: &Actor,
+    chunk: &mut Chunk,
+    mut rows: Rows<'_>,
+    steps: usize,
+    returns: &mut [f64],
+    lengths: &mut [u32],
+) -> (Moments, Episodes) {
+    let isa = actor.isa;
+    let (panels, count) = (chunk.groups().len(), chunk.len());
+    let (obs, act) = (actor.policy.shape().inputs(), actor.policy.shape().outputs());
+    let dims = rows.measures.len() / rows.rewards.len();
+    let mut scratch = Scratch::new(actor, panels);
+    let (mut seen, mut episodes) = (Moments::new(obs), Episodes::default());
+    for t in 0..steps {
+        let at = t * count;
+        for (index, group) in chunk.groups().iter().enumerate() {
+            let live = LANES.min(count - index * LANES);
+            seen.add_panels(isa, &group.observation, live);
+            actor.normaliser.panels(isa, &group.observation, &mut scratch.normal[index * obs..][..obs]);
+        }
+        let means = actor.policy.forward(&scratch.normal, &mut scratch.policy);
+        for (index, (mean, action)) in means.chunks(act).zip(scratch.actions.chunks_mut(act)).enumerate() {
+            let who = chunk.first() + (index * LANES) as u32;
+            normals(isa, actor.noise, who, chunk.clock(), &mut scratch.noise);
+            scratch.log_probs[index] = actor.gaussian.sample(isa, mean, &scratch.noise, action);
+        }
+        let values = actor.critic.forward(&scratch.normal, &mut scratch.critic);
+        let at_step = |table: &mut [f32], width: usize, packs: &[Pack]| {
+            isa.run(Unpack { packs, width, rows: &mut table[at * width..][..count * width] });
+        };
+        at_step(rows.observations, obs, &scratch.normal);
+        at_step(rows.actions, act, &scratch.actions);
+        at_step(rows.log_probs, 1, &scratch.log_probs);
+        at_step(rows.values, 1, values);
+
+        chunk.step(&scratch.actions);
+        for (index, group) in chunk.groups().iter().enumerate() {
+            let first = index * LANES;
+            let live = LANES.min(count - first);
+            rows.rewards[at + first..][..live].copy_from_slice(&group.reward.0[..live]);
+            isa.run(Unpack {
+                packs: &group.measure,
+                width: dims,
+                rows: &mut rows.measures[(at + first) * dims..][..live * dims],
+            });
+            rows.ends[at + first..][..live].fill(End::Continues);
+            for lane in 0..live {
+                returns[first + lane] += f64::from(group.reward.0[lane]);
+                lengths[first + lane] += 1;
+            }
+            end_episodes(actor, group, &mut scratch, live, |lane, end, value| {
+                rows.ends[at + first + lane] = end;
+                rows.bootstrap[at + first + lane] = value;
+                episodes.add(returns[first + lane], lengths[first + lane]);
+                (returns[first + lane], lengths[first + lane]) = (0.0, 0);
+            });
+        }
+    }
+    // What the critic expects after the window.
+    for (index, group) in chunk.groups().iter().enumerate() {
+        actor.normaliser.panels(isa, &group.observation, &mut scratch.normal[index * obs..][..obs]);
+    }
+    let values = actor.critic.forward(&scratch.normal, &mut scratch.critic);
+    let last = (steps - 1) * count;
+    for i in 0..count {
+        if rows.ends[last + i] == End::Continues {
+            rows.bootstrap[last + i] = values[i / LANES].0[i % LANES];
+        }
+    }
+    (seen, episodes)
+}
+
+/// Reports the episodes of a group that have just finished, with the value of the final observation if they were cut
+/// off.
+fn end_episodes(
+    actor: &Actor,
+    group: &Group,
+    scratch: &mut Scratch,
+    live: usize,
+    mut report: impl FnMut(usize, End, f32),
+) {
+    let mut values = Pack::default();
+    if group.truncated != 0 {
+        let obs = group.final_observation.len();
+        let panel = &mut scratch.last[..obs];
+        actor.normaliser.panels(actor.isa, &group.final_observation, panel);
+        values = actor.critic.forward(panel, &mut scratch.last_trace)[0];
+    }
+    for lane in members(group.done()).filter(|&lane| lane < live) {
+        if group.terminated >> lane & 1 == 1 {
+            report(lane, End::Terminated, 0.0);
+        } else {
+            report(lane, End::Truncated, values.0[lane]);
+        }
+    }
+}
+
+/// Memory of one chunk's window.
+struct Scratch {
+    normal: Vec<Pack>,
+    actions: Vec<Pack>,
+    noise: Vec<Pack>,
+    log_probs: Vec<Pack>,
+    policy: Trace,
+    critic: Trace,
+    last: Vec<Pack>,
+    last_trace: Trace,
+}
+
+impl Scratch {
+    fn new(actor: &Actor, panels: usize) -> Scratch {
+        let (policy, critic) = (actor.policy.shape(), actor.critic.shape());
+        let room = |n: usize| vec![Pack::default(); n];
+        Scratch {
+            normal: room(panels * policy.inputs()),
+            actions: room(panels * policy.outputs()),
+            noise: room(policy.outputs()),
+            log_probs: room(panels),
+            policy: Trace::new(policy, panels),
+            critic: Trace::new(critic, panels),
+            last: room(policy.inputs()),
+            last_trace: Trace::new(critic, 1),
+        }
+    }
+}
+
+/// Panels to rows of one step.
+struct Unpack<'a> {
+    packs: &'a [Pack],
+    width: usize,
+    rows: &'a mut [f32],
+}
+
+impl Task for Unpack<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn run<S: Simd>(self, token: S) {
+        let Unpack { packs, width, rows } = self;
+        if width > 0 {
+            for (packs, rows) in packs.chunks(width).zip(rows.chunks_mut(width * LANES)) {
+                unpack_rows(token, packs, rows);
+            }
+        }
+    }
+}

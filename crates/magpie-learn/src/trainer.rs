@@ -1,0 +1,170 @@
+//! One agent with its environments, window by window.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use magpie_envs::{Batch, Environment, Snapshot, SnapshotMismatch};
+use magpie_nn::ppo::Ppo;
+use magpie_random::Stream;
+use magpie_simd::Isa;
+use serde::{Deserialize, Serialize};
+
+use crate::agent::{Agent, Networks};
+use crate::rollout::{Actor, Running, collect};
+use crate::update::{TrainConfig, UpdateError, UpdateStats, estimate, learn};
+use crate::window::Window;
+
+/// Finished episodes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct Episodes {
+    /// How many.
+    pub count: u64,
+    /// Sum of their returns.
+    pub return_sum: f64,
+    /// Sum of their lengths.
+    pub length_sum: f64,
+}
+
+impl Episodes {
+    pub(crate) fn add(&mut self, episode_return: f64, length: u32) {
+        self.count += 1;
+        self.return_sum += episode_return;
+        self.length_sum += f64::from(length);
+    }
+
+    pub(crate) fn merge(&mut self, other: &Episodes) {
+        self.count += other.count;
+        self.return_sum += other.return_sum;
+        self.length_sum += other.length_sum;
+    }
+
+    /// Mean return, if any episode finished.
+    pub fn mean_return(&self) -> Option<f64> {
+        (self.count > 0).then(|| self.return_sum / self.count as f64)
+    }
+
+    /// Mean length, if any episode finished.
+    pub fn mean_length(&self) -> Option<f64> {
+        (self.count > 0).then(|| self.length_sum / self.count as f64)
+    }
+}
+
+/// What one window and its update gave.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Iteration {
+    /// Episodes that finished in the window.
+    pub episodes: Episodes,
+    /// What the update did.
+    pub update: UpdateStats,
+}
+
+/// Trains one agent.
+#[derive(Debug)]
+pub struct Trainer {
+    /// How it learns.
+    pub config: TrainConfig,
+    /// What is learnt.
+    pub agent: Agent,
+    networks: Networks,
+    isa: Isa,
+    batch: Batch,
+    window: Window,
+    running: Running,
+    ppo: Ppo,
+    action_noise: Stream,
+    order: Stream,
+    iteration: u64,
+}
+
+/// Everything that changes, to go on from later.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TrainerState {
+    /// Windows learnt from so far.
+    pub iteration: u64,
+    /// What is learnt.
+    pub agent: Agent,
+    /// The environments in mid-episode.
+    pub environments: Snapshot,
+    /// Returns so far of the episodes under way.
+    pub returns: Vec<f64>,
+    /// Their lengths so far.
+    pub lengths: Vec<u32>,
+}
+
+impl Trainer {
+    /// Sets an agent to work in environments `ids`.
+    pub fn new(
+        env: Arc<Environment>,
+        ids: Range<u32>,
+        networks: Networks,
+        agent: Agent,
+        config: TrainConfig,
+        seed: u64,
+    ) -> Trainer {
+        let isa = Isa::best();
+        let count = ids.len();
+        let window =
+            Window::new(count, config.window, env.observation_size(), env.action_size(), env.measure_size());
+        let mut batch = Batch::with_isa(env, ids, seed, isa);
+        batch.chunks_mut().iter_mut().for_each(|chunk| chunk.reset());
+        Trainer {
+            ppo: Ppo::new(&networks.actor, &networks.critic, isa),
+            config,
+            agent,
+            networks,
+            isa,
+            batch,
+            window,
+            running: Running::new(count),
+            action_noise: Stream::new(seed, "action noise"),
+            order: Stream::new(seed, "order of rows"),
+            iteration: 0,
+        }
+    }
+
+    /// Windows learnt from so far.
+    pub fn iteration(&self) -> u64 {
+        self.iteration
+    }
+
+    /// Environment steps of one iteration.
+    pub fn steps_per_iteration(&self) -> usize {
+        self.window.rows()
+    }
+
+    /// Collects a window, lets `rewrite` change its rewards, and learns from it.
+    pub fn iterate(&mut self, rewrite: impl FnOnce(&mut Window)) -> Result<Iteration, UpdateError> {
+        let actor = Actor::new(&self.networks, &self.agent, self.isa, self.action_noise);
+        let (seen, episodes) = collect(&actor, &mut self.batch, &mut self.window, &mut self.running);
+        rewrite(&mut self.window);
+        let explained_variance = estimate(&mut self.agent, &mut self.window, &self.config)?;
+        let mut draws = self.order.draws(0, self.iteration);
+        let mut update = learn(&mut self.ppo, &mut self.agent, &self.window, &self.config, &mut draws)?;
+        update.explained_variance = explained_variance;
+        // The window was acted and learnt with the old statistics; the next one uses what this one has shown.
+        self.agent.observations.update(&seen);
+        self.iteration += 1;
+        Ok(Iteration { episodes, update })
+    }
+
+    /// Everything needed to go on from here.
+    pub fn save(&self) -> TrainerState {
+        let (returns, lengths) = self.running.parts();
+        TrainerState {
+            iteration: self.iteration,
+            agent: self.agent.clone(),
+            environments: self.batch.save(),
+            returns: returns.to_vec(),
+            lengths: lengths.to_vec(),
+        }
+    }
+
+    /// Goes on from a state that a trainer of the same make has saved.
+    pub fn restore(&mut self, state: TrainerState) -> Result<(), SnapshotMismatch> {
+        self.batch.restore(&state.environments)?;
+        self.iteration = state.iteration;
+        self.agent = state.agent;
+        self.running = Running::from_parts(state.returns, state.lengths);
+        Ok(())
+    }
+}

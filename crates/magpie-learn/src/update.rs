@@ -1,0 +1,194 @@
+//! From a window to a better agent: advantages, then epochs of minibatches.
+
+use magpie_nn::normaliser::Moments;
+use magpie_nn::ppo::{Batch, Ppo, PpoConfig, PpoStats};
+use magpie_random::Draws;
+use serde::{Deserialize, Serialize};
+
+use crate::agent::Agent;
+use crate::gae::{self, Step};
+use crate::window::{End, Window};
+
+/// Observations are limited to this many standard deviations.
+pub(crate) const OBSERVATION_LIMIT: f32 = 10.0;
+/// Returns, in the critic's units, likewise.
+pub(crate) const RETURN_LIMIT: f32 = 5.0;
+
+/// How an agent learns from windows. Defaults are the paper's.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct TrainConfig {
+    /// Steps of a window. Paper: 128.
+    pub window: usize,
+    /// Times each row is used. Paper: 4.
+    pub epochs: usize,
+    /// Minibatches of an epoch. Paper: 8.
+    pub minibatches: usize,
+    /// γ: weight of the next step's reward. Paper: 0.99.
+    pub gamma: f32,
+    /// λ of advantage estimation. Paper: 0.95.
+    pub gae_lambda: f32,
+    /// An update ends when the policy has moved this far. Paper: 0.008.
+    pub target_kl: f64,
+    /// Loss and optimiser.
+    pub ppo: PpoConfig,
+}
+
+impl Default for TrainConfig {
+    fn default() -> TrainConfig {
+        TrainConfig {
+            window: 128,
+            epochs: 4,
+            minibatches: 8,
+            gamma: 0.99,
+            gae_lambda: 0.95,
+            target_kl: 0.008,
+            ppo: PpoConfig::default(),
+        }
+    }
+}
+
+/// What an update did: means over its minibatches.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct UpdateStats {
+    /// Losses, divergences and norms.
+    pub ppo: PpoStats,
+    /// Minibatches used before the policy had moved far enough.
+    pub minibatches: usize,
+    /// Share of the returns' variance that the critic explained before the update.
+    pub explained_variance: f64,
+}
+
+/// Numbers that are not finite. The agent is as it was before the minibatch that met them.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum UpdateError {
+    /// A reward.
+    #[error("a reward is not finite (row {row} of the window); nothing was learnt from this window")]
+    Reward {
+        /// Row of the window.
+        row: usize,
+    },
+    /// Loss or gradient.
+    #[error(
+        "the loss or a gradient of PPO is not finite (epoch {epoch}, minibatch {minibatch}); a smaller learning rate helps"
+    )]
+    Loss {
+        /// Epoch.
+        epoch: usize,
+        /// Minibatch of the epoch.
+        minibatch: usize,
+    },
+}
+
+/// Turns the rewards of a window into advantages and targets, in the order: values into the units of rewards,
+/// estimation, merge of the returns into the agent's statistics, targets into the critic's units. Returns the share of
+/// the returns' variance that the critic explained.
+pub fn estimate(agent: &mut Agent, window: &mut Window, config: &TrainConfig) -> Result<f64, UpdateError> {
+    if let Some(row) = window.rewards.iter().position(|r| !r.is_finite()) {
+        return Err(UpdateError::Reward { row });
+    }
+    let units = agent.returns.freeze(RETURN_LIMIT);
+    let mut moments = Moments::new(1);
+    let mut surprise = Moments::new(1);
+    for environment in 0..window.environments() {
+        let rows: Vec<usize> = window.rows_of(environment).collect();
+        let steps: Vec<Step> = rows
+            .iter()
+            .map(|&row| Step {
+                reward: window.rewards[row],
+                value: units.raw(0, window.values[row]),
+                done: window.ends[row] != End::Continues,
+                bootstrap: match window.ends[row] {
+                    End::Terminated => 0.0,
+                    End::Continues | End::Truncated => units.raw(0, window.bootstrap[row]),
+                },
+            })
+            .collect();
+        gae::advantages(steps.iter().copied(), config.gamma, config.gae_lambda, |t, advantage, value| {
+            window.advantages[rows[t]] = advantage;
+            window.returns[rows[t]] = value;
+        });
+        let returns: Vec<f32> = rows.iter().map(|&row| window.returns[row]).collect();
+        let misses: Vec<f32> = rows.iter().map(|&row| window.advantages[row]).collect();
+        moments.add_rows(&returns);
+        surprise.add_rows(&misses);
+    }
+    let explained = 1.0 - surprise.squares()[0] / moments.squares()[0].max(1e-12);
+    agent.returns.update(&moments);
+    let units = agent.returns.freeze(RETURN_LIMIT);
+    for value in &mut window.returns {
+        *value = units.value(0, *value);
+    }
+    Ok(explained)
+}
+
+/// Epochs of shuffled minibatches, until the policy has moved far enough.
+pub fn learn(
+    ppo: &mut Ppo,
+    agent: &mut Agent,
+    window: &Window,
+    config: &TrainConfig,
+    draws: &mut Draws,
+) -> Result<UpdateStats, UpdateError> {
+    let mut order: Vec<u32> = (0..window.rows() as u32).collect();
+    let mut stats = UpdateStats::default();
+    'epochs: for epoch in 0..config.epochs {
+        draws.shuffle(&mut order);
+        let size = order.len().div_ceil(config.minibatches.max(1));
+        for (minibatch, rows) in order.chunks(size.max(1)).enumerate() {
+            let batch = Batch {
+                rows,
+                observations: &window.observations,
+                actions: &window.actions,
+                log_probs: &window.log_probs,
+                advantages: &window.advantages,
+                returns: &window.returns,
+                values: &window.values,
+            };
+            let step = ppo.step(&config.ppo, &mut agent.learner, &batch);
+            if !(step.loss.is_finite() && step.policy_norm.is_finite() && step.critic_norm.is_finite()) {
+                return Err(UpdateError::Loss { epoch, minibatch });
+            }
+            stats.add(&step);
+            if step.approx_kl > config.target_kl {
+                break 'epochs;
+            }
+        }
+    }
+    stats.finish();
+    Ok(stats)
+}
+
+impl UpdateStats {
+    fn add(&mut self, step: &PpoStats) {
+        let sum = &mut self.ppo;
+        sum.loss += step.loss;
+        sum.policy_loss += step.policy_loss;
+        sum.value_loss += step.value_loss;
+        sum.approx_kl += step.approx_kl;
+        sum.old_approx_kl += step.old_approx_kl;
+        sum.clip_fraction += step.clip_fraction;
+        sum.policy_norm += step.policy_norm;
+        sum.critic_norm += step.critic_norm;
+        // The spread does not depend on the rows: the last one is how it is now.
+        sum.entropy = step.entropy;
+        self.minibatches += 1;
+    }
+
+    fn finish(&mut self) {
+        let n = self.minibatches.max(1) as f64;
+        let sum = &mut self.ppo;
+        for total in [
+            &mut sum.loss,
+            &mut sum.policy_loss,
+            &mut sum.value_loss,
+            &mut sum.approx_kl,
+            &mut sum.old_approx_kl,
+            &mut sum.clip_fraction,
+        ] {
+            *total /= n;
+        }
+        sum.policy_norm /= n as f32;
+        sum.critic_norm /= n as f32;
+    }
+}
