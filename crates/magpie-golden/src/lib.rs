@@ -22,6 +22,22 @@ pub fn text(path: &str) -> String {
     std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
 }
 
+/// Names of the npz files in a folder such as `numerics` that start with `prefix`, as [`Npz::open`] takes them.
+pub fn files(folder: &str, prefix: &str) -> Vec<String> {
+    let path = directory().join(folder);
+    let entries = std::fs::read_dir(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    let mut names: Vec<String> = entries
+        .filter_map(|entry| {
+            entry.unwrap_or_else(|e| panic!("{}: {e}", path.display())).file_name().into_string().ok()
+        })
+        .filter(|name| name.starts_with(prefix) && name.ends_with(".npz"))
+        .map(|name| format!("{folder}/{name}"))
+        .collect();
+    names.sort();
+    assert!(!names.is_empty(), "no {prefix}*.npz in {}", path.display());
+    names
+}
+
 /// An open npz file.
 pub struct Npz {
     path: PathBuf,
@@ -40,7 +56,7 @@ pub struct Array {
 }
 
 impl Npz {
-    /// Opens a file such as `physics/reset/ant.npz`.
+    /// Opens a file such as `physics/reset/ant.npz`; an absolute path is taken as it is.
     pub fn open(path: &str) -> Npz {
         let path = directory().join(path);
         let archive = NpzArchive::open(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
@@ -55,6 +71,52 @@ impl Npz {
     /// Whether there is such an array.
     pub fn contains(&self, name: &str) -> bool {
         self.archive.array_names().any(|n| n == name)
+    }
+
+    /// What stands before `suffix` in the names of the arrays: the cases of a file that holds several.
+    pub fn cases(&self, suffix: &str) -> Vec<String> {
+        let cases: Vec<String> = self
+            .archive
+            .array_names()
+            .filter_map(|name| Some(name.strip_suffix(suffix)?.to_owned()))
+            .collect();
+        assert!(!cases.is_empty(), "no *{suffix} in {}", self.path.display());
+        cases
+    }
+
+    /// The numbers of an array.
+    pub fn numbers(&mut self, name: &str) -> Vec<f64> {
+        self.array(name).data
+    }
+
+    /// The first number of an array.
+    pub fn number(&mut self, name: &str) -> f64 {
+        self.numbers(name)[0]
+    }
+
+    /// Whole numbers that count or number something.
+    pub fn indices(&mut self, name: &str) -> Vec<usize> {
+        let array = self.array(name);
+        let index = |&value: &f64| {
+            assert!(value >= 0.0 && value.fract() == 0.0, "{}: {value} is no index", array.name);
+            value as usize
+        };
+        array.data.iter().map(index).collect()
+    }
+
+    /// The first of such numbers.
+    pub fn index(&mut self, name: &str) -> usize {
+        self.indices(name)[0]
+    }
+
+    /// Which numbers are not zero.
+    pub fn flags(&mut self, name: &str) -> Vec<bool> {
+        self.numbers(name).into_iter().map(|flag| flag != 0.0).collect()
+    }
+
+    /// Length of each axis of an array.
+    pub fn shape(&mut self, name: &str) -> Vec<usize> {
+        self.array(name).shape
     }
 
     /// Reads an array of any number type.
@@ -126,7 +188,7 @@ pub fn largest_error(got: &[f64], want: &[f64]) -> f64 {
 pub fn assert_close(what: &str, got: &[f64], want: &[f64], tolerance: f64) {
     let error = largest_error(got, want);
     if error > tolerance {
-        let at = got.iter().zip(want).position(|(a, b)| !((a - b).abs() <= tolerance)).unwrap_or(0);
+        let at = got.iter().zip(want).position(|(&a, &b)| largest_error(&[a], &[b]) > tolerance).unwrap_or(0);
         panic!(
             "{what}: off by {error:e} (allowed {tolerance:e}); first at {at}: {} for {}",
             got[at], want[at]

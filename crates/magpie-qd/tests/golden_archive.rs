@@ -2,7 +2,8 @@
 
 mod common;
 
-use common::{Golden, assert_close, files};
+use common::assert_close;
+use magpie_golden::{Npz, files};
 use magpie_qd::{
     Acceptance, ArchivePair, Candidate, Cells, Cvt, EPSILON, Grid, Metrics, Outcome, Provenance, QdOffset,
 };
@@ -25,9 +26,9 @@ const GRID_FILES: [&str; 13] = [
 ];
 
 fn grid_files() -> Vec<String> {
-    let found = files("archive_g");
+    let found = files("numerics", "archive_g");
     for file in GRID_FILES {
-        assert!(found.iter().any(|name| name == file), "{file}.npz is missing");
+        assert!(found.contains(&format!("numerics/{file}.npz")), "{file}.npz is missing");
     }
     found
 }
@@ -70,20 +71,20 @@ fn assert_outcome(outcome: &Outcome, status: usize, value: f64, what: &str) {
     assert_close(outcome.value(), value, what);
 }
 
-fn grid_case(golden: &mut Golden) -> (ArchivePair, Rows) {
-    assert_eq!(golden.f64("epsilon"), EPSILON);
-    let grid = Grid::new(golden.indices("dims"), golden.f64s("lower"), golden.f64s("upper")).unwrap();
-    let (learning_rate, threshold_min) = (golden.f64("learning_rate"), golden.f64("threshold_min"));
+fn grid_case(golden: &mut Npz) -> (ArchivePair, Rows) {
+    assert_eq!(golden.number("epsilon"), EPSILON);
+    let grid = Grid::new(golden.indices("dims"), golden.numbers("lower"), golden.numbers("upper")).unwrap();
+    let (learning_rate, threshold_min) = (golden.number("learning_rate"), golden.number("threshold_min"));
     let acceptance = if threshold_min == f64::NEG_INFINITY {
         assert_eq!(learning_rate, 1.0, "without a minimum there is no soft archive");
         Acceptance::Elitist
     } else {
         Acceptance::Soft { learning_rate, threshold_min }
     };
-    let solutions = golden.f64s("solutions");
+    let solutions = golden.numbers("solutions");
     let rows = Rows {
-        objectives: golden.f64s("objectives"),
-        measures: golden.f64s("measures"),
+        objectives: golden.numbers("objectives"),
+        measures: golden.numbers("measures"),
         solutions_f32: solutions.iter().map(|&x| x as f32).collect(),
         solutions,
         measure_dim: grid.measure_dim(),
@@ -95,14 +96,14 @@ fn grid_case(golden: &mut Golden) -> (ArchivePair, Rows) {
 #[test]
 fn golden_grid_archive_calls() {
     for file in grid_files() {
-        let mut golden = Golden::open(&file);
+        let mut golden = Npz::open(&file);
         let (mut pair, rows) = grid_case(&mut golden);
         let index = golden.indices("index");
-        let (status, value) = (golden.indices("status"), golden.f64s("value"));
+        let (status, value) = (golden.indices("status"), golden.numbers("value"));
         let stats = ["num_elites", "coverage", "qd_score", "elite_sum", "obj_mean", "obj_max"];
         let calls = stats.map(|stat| match stat {
             "num_elites" => golden.indices("call_num_elites").iter().map(|&n| n as f64).collect(),
-            _ => golden.f64s(&format!("call_{stat}")),
+            _ => golden.numbers(&format!("call_{stat}")),
         });
         let mut became_occupied = Vec::new();
         for (call, bounds) in golden.indices("offsets").windows(2).enumerate() {
@@ -145,15 +146,15 @@ fn golden_grid_archive_calls() {
 #[test]
 fn golden_grid_archive_final_state() {
     for file in grid_files() {
-        let mut golden = Golden::open(&file);
+        let mut golden = Npz::open(&file);
         let (mut pair, rows) = grid_case(&mut golden);
         for bounds in golden.indices("offsets").windows(2) {
             let batch: Vec<_> = (bounds[0]..bounds[1]).map(|row| rows.candidate(row)).collect();
             pair.add(&batch).unwrap();
         }
         let occupied = golden.flags("final_occupied");
-        let (objective, threshold) = (golden.f64s("final_objective"), golden.f64s("final_threshold"));
-        let (solution, measures) = (golden.f64s("final_solution"), golden.f64s("final_measures"));
+        let (objective, threshold) = (golden.numbers("final_objective"), golden.numbers("final_threshold"));
+        let (solution, measures) = (golden.numbers("final_solution"), golden.numbers("final_measures"));
         assert_eq!(occupied.len(), pair.cells().count());
         for cell in 0..occupied.len() {
             let what = format!("{file} cell {cell}");
@@ -171,21 +172,21 @@ fn golden_grid_archive_final_state() {
             }
         }
         let stored_max = pair.soft().entries().map(|(_, entry)| entry.objective).fold(f64::NAN, f64::max);
-        assert_close(stored_max, golden.f64("stored_obj_max"), &file);
+        assert_close(stored_max, golden.number("stored_obj_max"), &file);
         let best = pair.elite(golden.index("best_index")).unwrap();
-        assert_eq!(best.entry.objective, golden.f64("best_objective"), "{file}");
-        assert_eq!(rows.solution(best.entry.provenance), golden.f64s("best_solution"), "{file}");
+        assert_eq!(best.entry.objective, golden.number("best_objective"), "{file}");
+        assert_eq!(rows.solution(best.entry.provenance), golden.numbers("best_solution"), "{file}");
     }
 }
 
 #[test]
 fn golden_cvt_archive() {
-    let mut golden = Golden::open("archive_cvt");
+    let mut golden = Npz::open("numerics/archive_cvt.npz");
     for case in golden.cases("_centroids") {
         let name = |array: &str| format!("{case}_{array}");
         let dim = golden.shape(&name("centroids"))[1];
-        let cells = Cells::from(Cvt::new(golden.f64s(&name("centroids")), dim).unwrap());
-        let queries = golden.f64s(&name("queries"));
+        let cells = Cells::from(Cvt::new(golden.numbers(&name("centroids")), dim).unwrap());
+        let queries = golden.numbers(&name("queries"));
         for (query, cell) in queries.chunks(dim).zip(golden.indices(&name("index"))) {
             assert_eq!(cells.index_of(query), Ok(cell), "{case}");
         }
@@ -194,9 +195,9 @@ fn golden_cvt_archive() {
         let calls = offsets.len() - 1;
         // Call c took the queries c, c + calls, …: put them in the order in which they were added.
         let added = (0..calls).flat_map(|c| queries.chunks(dim).skip(c).step_by(calls));
-        let solutions = golden.f64s(&name("add_solutions"));
+        let solutions = golden.numbers(&name("add_solutions"));
         let rows = Rows {
-            objectives: golden.f64s(&name("add_objectives")),
+            objectives: golden.numbers(&name("add_objectives")),
             measures: added.flatten().copied().collect(),
             solutions_f32: solutions.iter().map(|&x| x as f32).collect(),
             solutions,
@@ -204,7 +205,7 @@ fn golden_cvt_archive() {
             solution_len: golden.shape(&name("add_solutions"))[1],
         };
         let mut pair = ArchivePair::new(cells, Acceptance::Elitist, rows.solution_len, 0).unwrap();
-        let (status, value) = (golden.indices(&name("add_status")), golden.f64s(&name("add_value")));
+        let (status, value) = (golden.indices(&name("add_status")), golden.numbers(&name("add_value")));
         for bounds in offsets.windows(2) {
             let batch: Vec<_> = (bounds[0]..bounds[1]).map(|row| rows.candidate(row)).collect();
             for (row, outcome) in (bounds[0]..).zip(pair.add(&batch).unwrap().soft) {
@@ -212,12 +213,12 @@ fn golden_cvt_archive() {
             }
         }
         let occupied = golden.flags(&name("final_occupied"));
-        let objective = golden.f64s(&name("final_objective"));
+        let objective = golden.numbers(&name("final_objective"));
         for (cell, (&occupied, &objective)) in occupied.iter().zip(&objective).enumerate() {
             let elite = pair.elite(cell).map(|elite| elite.entry.objective);
             assert_eq!(elite, occupied.then_some(objective), "{case} cell {cell}");
         }
         let qd_score = pair.metrics(QdOffset::PerElite(0.0)).qd_score;
-        assert_close(qd_score, golden.f64(&name("qd_score")), &case);
+        assert_close(qd_score, golden.number(&name("qd_score")), &case);
     }
 }

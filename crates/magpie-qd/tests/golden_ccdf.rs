@@ -2,17 +2,19 @@
 
 mod common;
 
-use common::{Golden, assert_close};
+use common::assert_close;
+use magpie_golden::Npz;
 use magpie_qd::metrics::ccdf;
 
 #[test]
 fn golden_ccdf() {
-    let mut golden = Golden::open("stats");
+    let mut golden = Npz::open("numerics/stats.npz");
     let occupied = golden.flags("ccdf_occupied");
-    let objective = golden.f64s("ccdf_objective");
+    let objective = golden.numbers("ccdf_objective");
     let elites = objective.iter().zip(&occupied).filter(|(_, occupied)| **occupied).map(|(f, _)| *f);
-    let points = ccdf(elites, occupied.len(), golden.f64s("ccdf_thresholds"));
-    let (percent, share) = (golden.f64s("ccdf_percent_of_cells"), golden.f64s("ccdf_fraction_of_elites"));
+    let points = ccdf(elites, occupied.len(), golden.numbers("ccdf_thresholds"));
+    let (percent, share) =
+        (golden.numbers("ccdf_percent_of_cells"), golden.numbers("ccdf_fraction_of_elites"));
     let count = golden.indices("ccdf_count");
     assert_eq!(points.len(), count.len());
     for (i, point) in points.iter().enumerate() {

@@ -3,16 +3,17 @@
 
 mod common;
 
-use common::{Golden, assert_close};
+use common::assert_close;
+use magpie_golden::Npz;
 use magpie_qd::{Acceptance, ArchivePair, Candidate, Grid, Provenance};
 
 #[test]
 fn golden_ebc_empty_cells() {
-    let mut golden = Golden::open("ebc");
+    let mut golden = Npz::open("numerics/ebc.npz");
     for case in golden.cases("_occupied") {
         let name = |array: &str| format!("{case}_{array}");
-        let (p, q) = (golden.f64(&name("p")), golden.f64(&name("q")));
-        let (lower, upper) = (golden.f64s(&name("lower")), golden.f64s(&name("upper")));
+        let (p, q) = (golden.number(&name("p")), golden.number(&name("q")));
+        let (lower, upper) = (golden.numbers(&name("lower")), golden.numbers(&name("upper")));
         let grid = Grid::new(golden.indices(&name("dims")), lower, upper).unwrap();
         let dim = grid.measure_dim();
         let occupied = golden.flags(&name("occupied"));
@@ -32,9 +33,9 @@ fn golden_ebc_empty_cells() {
         assert_eq!(pair.add(&batch).unwrap().new_cells, centres.len());
 
         for scope in ["window", "segment", "carryseg", "running"] {
-            let means = golden.f64s(&name(&format!("{scope}_mean")));
+            let means = golden.numbers(&name(&format!("{scope}_mean")));
             let index = golden.indices(&name(&format!("{scope}_index")));
-            let bonus = golden.f64s(&name(&format!("{scope}_bonus")));
+            let bonus = golden.numbers(&name(&format!("{scope}_bonus")));
             assert_eq!(means.len(), index.len() * dim);
             for ((mean, &cell), &bonus) in means.chunks(dim).zip(&index).zip(&bonus) {
                 let what = format!("{case} {scope} at {mean:?}");

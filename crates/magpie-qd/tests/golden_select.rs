@@ -1,18 +1,16 @@
 //! Selection of demonstrators against brute force.
 
-mod common;
-
-use common::Golden;
+use magpie_golden::Npz;
 use magpie_qd::select::{Rated, best, diverse};
 
 #[test]
 fn golden_select() {
-    let mut golden = Golden::open("select");
+    let mut golden = Npz::open("numerics/select.npz");
     for case in golden.cases("_objective") {
         let name = |array: &str| format!("{case}_{array}");
-        let objective = golden.f64s(&name("objective"));
+        let objective = golden.numbers(&name("objective"));
         let dim = golden.shape(&name("measures"))[1];
-        let measures = golden.f64s(&name("measures"));
+        let measures = golden.numbers(&name("measures"));
         let (top_k, n) = (golden.index(&name("topk")), golden.index(&name("n")));
         let rated = |(&objective, measures)| Rated { objective, measures };
         let mut elites: Vec<Rated> = objective.iter().zip(measures.chunks(dim)).map(rated).collect();

@@ -1,6 +1,13 @@
 //! The command line: a thin layer over the crates.
 
 mod bench;
+mod envs;
+mod npz;
+mod perturbation;
+mod rollout;
+
+use std::io::{ErrorKind, Write};
+use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
@@ -14,12 +21,40 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    /// List the tasks: sizes, time step, measures and their ranges.
+    Envs(envs::Args),
+    /// Replay recorded actions from given states.
+    Rollout(rollout::Args),
     /// Measure how fast this machine simulates each task.
     Bench(bench::Args),
 }
 
-fn main() -> anyhow::Result<()> {
-    match Cli::parse().command {
+fn main() -> ExitCode {
+    let result = match Cli::parse().command {
+        Command::Envs(args) => envs::run(&args),
+        Command::Rollout(args) => rollout::run(&args),
         Command::Bench(args) => bench::run(&args),
+    };
+    match result {
+        // Whoever reads our output has seen enough, as in `magpie envs | head -1`.
+        Err(e) if e.downcast_ref().is_some_and(|e: &std::io::Error| e.kind() == ErrorKind::BrokenPipe) => {
+            ExitCode::SUCCESS
+        }
+        Err(e) => {
+            // If even this cannot be written, the exit code has to do.
+            let _ = writeln!(std::io::stderr(), "error: {e:#}");
+            ExitCode::FAILURE
+        }
+        Ok(()) => ExitCode::SUCCESS,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    #[test]
+    fn options_of_all_commands_fit_together() {
+        super::Cli::command().debug_assert();
     }
 }

@@ -2,40 +2,25 @@
 
 #![allow(dead_code, reason = "each test uses some of it")]
 
-use std::fs::File;
-use std::io::BufReader;
-use std::path::PathBuf;
-
+use magpie_golden::Npz;
 use magpie_nn::Shape;
 use magpie_nn::rows::gather;
 use magpie_simd::{Isa, LANES, Pack};
-use npyz::npz::NpzArchive;
 
 /// The arrays of one golden file.
-pub struct Golden {
-    path: PathBuf,
-    archive: NpzArchive<BufReader<File>>,
-}
+pub struct Golden(Npz);
 
 impl Golden {
-    /// Opens `numerics/NAME.npz` in the folder `MAGPIE_GOLDEN`, or in this repository's.
+    /// Opens `numerics/NAME.npz`.
     pub fn open(name: &str) -> Golden {
-        let root = std::env::var_os("MAGPIE_GOLDEN").map_or_else(
-            || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/golden")),
-            PathBuf::from,
-        );
-        let path = root.join("numerics").join(name).with_extension("npz");
-        let archive = NpzArchive::open(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
-        Golden { path, archive }
+        Golden(Npz::open(&format!("numerics/{name}.npz")))
     }
 
     /// Shape and values of an array.
     pub fn array(&mut self, name: &str) -> (Vec<usize>, Vec<f32>) {
-        let found =
-            self.archive.by_name(name).unwrap_or_else(|e| panic!("{}: {name}: {e}", self.path.display()));
-        let file = found.unwrap_or_else(|| panic!("{} has no array {name}", self.path.display()));
-        let shape = file.shape().iter().map(|&n| n as usize).collect();
-        (shape, file.into_vec().unwrap_or_else(|e| panic!("{}: {name}: {e}", self.path.display())))
+        let array = self.0.array(name);
+        let values = array.to_f32();
+        (array.shape, values)
     }
 
     /// Values of an array.
@@ -45,7 +30,7 @@ impl Golden {
 
     /// The tanh network whose layers are `PREFIX_w0`, `PREFIX_b0`, `PREFIX_w1`…
     pub fn network(&mut self, prefix: &str) -> Shape {
-        let names: Vec<String> = self.archive.array_names().map(str::to_owned).collect();
+        let names = self.0.names();
         let mut sizes = vec![];
         for i in (0..).take_while(|i| names.contains(&format!("{prefix}_w{i}"))) {
             let (shape, _) = self.array(&format!("{prefix}_w{i}"));

@@ -1,0 +1,167 @@
+//! `magpie envs`: what there is to choose from.
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use magpie_envs::{Dimension, EPISODE_STEPS, Measure, Stage, TASKS, Task};
+use magpie_physics::Perturbation;
+use magpie_physics::robot::Robot;
+
+#[derive(clap::Args)]
+pub struct Args {
+    /// The task to show; all if not given.
+    #[arg(value_name = "ENV", value_parser = TASKS.map(|t| t.name))]
+    task: Option<String>,
+    /// Show the task with your own robot (the file format: docs/robots.md).
+    #[arg(long, value_name = "FILE", requires = "task")]
+    robot: Option<PathBuf>,
+    /// Print one JSON object a line.
+    #[arg(long)]
+    json: bool,
+}
+
+/// A task with the robot that does it.
+struct Entry {
+    robot: Robot,
+    stage: Stage<f32>,
+}
+
+pub fn run(args: &Args) -> anyhow::Result<()> {
+    let mut entries = Vec::new();
+    for task in TASKS {
+        if args.task.as_ref().is_none_or(|name| name == task.name) {
+            entries.push(Entry::new(task, args)?);
+        }
+    }
+    let text: String = if args.json {
+        entries.iter().map(|entry| format!("{}\n", entry.json())).collect()
+    } else {
+        format!("{}\n{}\n{NOTES}", table(&sizes(&entries)), table(&measures(&entries)))
+    };
+    std::io::stdout().lock().write_all(text.as_bytes())?;
+    Ok(())
+}
+
+const NOTES: &str = "Bodies do not count the ground. A measure of an episode is the mean over its steps.\n";
+
+impl Entry {
+    fn new(task: Task, args: &Args) -> anyhow::Result<Entry> {
+        let robot = match &args.robot {
+            Some(file) => Robot::load(file)?,
+            None => Robot::builtin(task.name)?,
+        };
+        Ok(Entry { stage: Stage::new(task, &robot, &Perturbation::default()), robot })
+    }
+
+    /// The measures that make sense for the robot: without feet, only where it heads.
+    fn measures(&self) -> impl Iterator<Item = (Measure, Vec<Dimension>)> {
+        let feet = || self.robot.feet.iter().map(|&foot| self.robot.bodies[foot].name.as_str());
+        Measure::ALL
+            .into_iter()
+            .filter(|&measure| measure == Measure::Angle || !self.robot.feet.is_empty())
+            .map(move |measure| (measure, measure.dimensions(feet())))
+    }
+
+    fn json(&self) -> serde_json::Value {
+        let Entry { robot, stage } = self;
+        let measures: Vec<_> = self
+            .measures()
+            .map(|(measure, dimensions)| {
+                let dimensions: Vec<_> = dimensions
+                    .iter()
+                    .map(|d| serde_json::json!({ "name": d.name, "low": d.range[0], "high": d.range[1] }))
+                    .collect();
+                serde_json::json!({ "measure": measure.name(), "dimensions": dimensions })
+            })
+            .collect();
+        serde_json::json!({
+            "env": stage.task.name,
+            "robot": robot.name,
+            "observation_size": stage.observation_size(),
+            "action_size": stage.action_size(),
+            "bodies": robot.bodies.len(),
+            "time_step_seconds": as_written(robot.control_dt),
+            "substeps": robot.substeps,
+            "episode_steps": EPISODE_STEPS,
+            "measures": measures,
+        })
+    }
+}
+
+/// A robot's numbers are single-precision constants: 0.05 in the file is 0.05000000074505806 in the robot.
+fn as_written(value: f64) -> f64 {
+    (value as f32).to_string().parse().unwrap_or(value)
+}
+
+/// A line of a table.
+type Row = Vec<String>;
+
+fn sizes(entries: &[Entry]) -> Vec<Row> {
+    let title =
+        ["env", "robot", "observation", "action", "bodies", "step (ms)", "substeps", "episode", "measures"];
+    let row = |entry: &Entry| {
+        let Entry { robot, stage } = entry;
+        let measures: Vec<_> = entry.measures().map(|(m, d)| format!("{m} ({})", d.len())).collect();
+        vec![
+            stage.task.name.to_owned(),
+            robot.name.clone(),
+            stage.observation_size().to_string(),
+            stage.action_size().to_string(),
+            robot.bodies.len().to_string(),
+            (1e3 * robot.control_dt as f32).to_string(),
+            robot.substeps.to_string(),
+            EPISODE_STEPS.to_string(),
+            measures.join(", "),
+        ]
+    };
+    let rows: Vec<Row> =
+        [title.map(str::to_owned).to_vec()].into_iter().chain(entries.iter().map(row)).collect();
+    // Which robot does a task is worth a column only if it is not the task's own.
+    if entries.iter().all(|entry| entry.robot.name == entry.stage.task.name) {
+        without_column(rows, 1)
+    } else {
+        rows
+    }
+}
+
+fn without_column(mut rows: Vec<Row>, column: usize) -> Vec<Row> {
+    for row in &mut rows {
+        row.remove(column);
+    }
+    rows
+}
+
+fn measures(entries: &[Entry]) -> Vec<Row> {
+    let mut rows = vec![["env", "measure", "dimensions and their ranges"].map(str::to_owned).to_vec()];
+    for entry in entries {
+        for (measure, dimensions) in entry.measures() {
+            let dimensions: Vec<_> =
+                dimensions.iter().map(|d| format!("{} {}..{}", d.name, d.range[0], d.range[1])).collect();
+            rows.push(vec![entry.stage.task.name.to_owned(), measure.to_string(), dimensions.join(", ")]);
+        }
+    }
+    rows
+}
+
+/// Columns as wide as they need, two spaces apart; numbers to the right.
+fn table(rows: &[Row]) -> String {
+    let columns = rows.first().map_or(0, Vec::len);
+    let width = |c: usize| rows.iter().map(|row| row[c].chars().count()).max().unwrap_or(0);
+    let numeric = |c: usize| rows.iter().skip(1).all(|row| row[c].parse::<f64>().is_ok());
+    let layout: Vec<_> = (0..columns).map(|c| (width(c), numeric(c))).collect();
+    let mut text = String::new();
+    for row in rows {
+        let cells: Vec<_> = row
+            .iter()
+            .zip(&layout)
+            .map(
+                |(cell, &(width, numeric))| {
+                    if numeric { format!("{cell:>width$}") } else { format!("{cell:<width$}") }
+                },
+            )
+            .collect();
+        text.push_str(cells.join("  ").trim_end());
+        text.push('\n');
+    }
+    text
+}

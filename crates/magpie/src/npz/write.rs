@@ -1,0 +1,155 @@
+//! Writing arrays that grow while a computation runs.
+
+use std::fs::{self, File};
+use std::io::{self, BufReader, BufWriter, Seek, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, ensure};
+use tempfile::SpooledTempFile;
+use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, ZipWriter};
+
+use super::{Element, tuple};
+
+/// A column stays in memory up to this many bytes; beyond, in an unnamed file beside the result.
+const MAX_BYTES_IN_MEMORY: usize = 32 << 20;
+
+/// A file that appears under its name only when it is complete.
+pub struct OutFile {
+    path: PathBuf,
+    part: PathBuf,
+    file: File,
+}
+
+/// An array whose first axis grows.
+pub struct Column {
+    name: &'static str,
+    dtype: &'static str,
+    tail: Vec<usize>,
+    bytes: SpooledTempFile,
+}
+
+impl OutFile {
+    /// Opens `path.part`, so that what forbids to write is found before the work and not after it.
+    pub fn create(path: &Path) -> anyhow::Result<OutFile> {
+        let name = path.display();
+        ensure!(
+            !path.is_dir(),
+            "{name}: is a directory; name a file, such as {}",
+            path.join("out.npz").display()
+        );
+        let folder = folder(path);
+        ensure!(
+            folder.is_dir(),
+            "{name}: there is no directory {}; make it first, or choose another",
+            folder.display()
+        );
+        let mut part = path.as_os_str().to_owned();
+        part.push(".part");
+        let part = PathBuf::from(part);
+        let file = File::create(&part).with_context(|| format!("{}: cannot be written", part.display()))?;
+        Ok(OutFile { path: path.to_owned(), part, file })
+    }
+
+    /// An array of which nothing has been computed yet, with rows of the shape `tail`.
+    pub fn column<T: Element>(&self, name: &'static str, tail: Vec<usize>) -> Column {
+        let bytes = tempfile::spooled_tempfile_in(MAX_BYTES_IN_MEMORY, folder(&self.path));
+        Column { name, dtype: T::DTYPE, tail, bytes }
+    }
+
+    /// Writes the columns, each with `rows` rows, and gives the file its name.
+    pub fn finish(self, columns: Vec<Column>, rows: usize) -> anyhow::Result<()> {
+        self.write(columns, rows).with_context(|| format!("{}: cannot be written", self.part.display()))?;
+        fs::rename(&self.part, &self.path)
+            .with_context(|| format!("{}: cannot be renamed to {}", self.part.display(), self.path.display()))
+    }
+
+    fn write(&self, columns: Vec<Column>, rows: usize) -> anyhow::Result<()> {
+        let mut zip = ZipWriter::new(BufWriter::new(&self.file));
+        for mut column in columns {
+            let shape = [&[rows][..], &column.tail].concat();
+            // Floating-point numbers hardly shrink, and numpy.savez does not try either.
+            let options = SimpleFileOptions::default()
+                .compression_method(CompressionMethod::Stored)
+                .large_file(column.bytes.stream_position()? >= u64::from(u32::MAX));
+            zip.start_file(format!("{}.npy", column.name), options)?;
+            zip.write_all(&header(column.dtype, &shape))?;
+            column.bytes.rewind()?;
+            io::copy(&mut BufReader::new(column.bytes), &mut zip)?;
+        }
+        zip.finish()?.flush()?;
+        self.file.sync_all()?;
+        Ok(())
+    }
+}
+
+impl Drop for OutFile {
+    /// Leaves nothing half-done behind. After a successful rename there is no such file any more.
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.part);
+    }
+}
+
+impl Column {
+    /// Appends numbers; they have to make up whole rows in the end.
+    pub fn extend<T: Element>(&mut self, values: impl IntoIterator<Item = T>) -> anyhow::Result<()> {
+        debug_assert_eq!(self.dtype, T::DTYPE);
+        let mut bytes = Vec::new();
+        for value in values {
+            value.put(&mut bytes);
+        }
+        self.bytes.write_all(&bytes).with_context(|| format!("{}: cannot be stored", self.name))
+    }
+}
+
+fn folder(path: &Path) -> &Path {
+    match path.parent() {
+        Some(folder) if folder != Path::new("") => folder,
+        _ => Path::new("."),
+    }
+}
+
+/// The header of an npy file, version 1. Numbers start at a multiple of 64 bytes.
+fn header(dtype: &str, shape: &[usize]) -> Vec<u8> {
+    let dict = format!("{{'descr': '{dtype}', 'fortran_order': False, 'shape': {}, }}", tuple(shape));
+    let before = b"\x93NUMPY\x01\x00".len() + size_of::<u16>();
+    let length = (before + dict.len() + 1).next_multiple_of(64) - before;
+    let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
+    bytes.extend_from_slice(&(length as u16).to_le_bytes());
+    bytes.extend_from_slice(format!("{dict:<width$}\n", width = length - 1).as_bytes());
+    bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::npz::Npz;
+
+    #[test]
+    fn what_is_written_is_read_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.npz");
+        let out = OutFile::create(&path).unwrap();
+        let mut single = out.column::<f32>("single", vec![2]);
+        let empty = out.column::<f64>("empty", vec![3, 0]);
+        single.extend([1.0_f32, -2.5]).unwrap();
+        single.extend([3.0_f32, f32::MIN_POSITIVE]).unwrap();
+        out.finish(vec![single, empty], 2).unwrap();
+
+        let mut npz = Npz::open(&path).unwrap();
+        assert_eq!(npz.shape("single").unwrap(), [2, 2]);
+        assert_eq!(npz.read::<f32>("single", &[2, 2]).unwrap(), [1.0, -2.5, 3.0, f32::MIN_POSITIVE]);
+        assert!(npz.read::<f64>("empty", &[2, 3, 0]).unwrap().is_empty());
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn an_unfinished_file_leaves_nothing_and_touches_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.npz");
+        fs::write(&path, "precious").unwrap();
+        drop(OutFile::create(&path).unwrap());
+        assert_eq!(fs::read(&path).unwrap(), b"precious");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+}

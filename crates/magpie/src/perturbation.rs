@@ -1,0 +1,71 @@
+//! Options that change the world a robot lives in.
+
+use magpie_physics::robot::Robot;
+use magpie_physics::{Hurdles, Perturbation, PerturbationError};
+
+#[derive(clap::Args)]
+#[command(next_help_heading = "Changes to the world")]
+pub struct PerturbationArgs {
+    /// Multiply the friction of every contact by this factor.
+    #[arg(long, value_name = "FACTOR", default_value_t = 1.0, allow_negative_numbers = true)]
+    friction: f64,
+    /// Multiply the strength of one actuator, as in `left_knee=0.5`; can be given several times.
+    #[arg(long, value_name = "ACTUATOR=FACTOR", value_parser = strength)]
+    strength: Vec<(String, f64)>,
+    /// Put bars across the track, as in `height=0.2,first=3,spacing=2`; also `thickness` (all in m) and `count`.
+    /// What is left out keeps its default.
+    #[arg(long, value_name = "KEY=VALUE,…", value_parser = hurdles)]
+    hurdles: Option<Hurdles>,
+}
+
+impl PerturbationArgs {
+    /// The changes, if this robot can live with them.
+    pub fn for_robot(&self, robot: &Robot) -> Result<Perturbation, PerturbationError> {
+        let mut perturbation =
+            Perturbation { friction: self.friction, hurdles: self.hurdles, ..Perturbation::default() };
+        for (actuator, factor) in &self.strength {
+            perturbation.weaken(robot, actuator, *factor)?;
+        }
+        perturbation.check(robot)?;
+        Ok(perturbation)
+    }
+}
+
+/// `left_knee=0.5`
+fn strength(text: &str) -> Result<(String, f64), String> {
+    let (actuator, factor) = assignment(text)?;
+    Ok((actuator.to_owned(), number(actuator, factor)?))
+}
+
+/// `height=0.2,first=3`
+fn hurdles(text: &str) -> Result<Hurdles, String> {
+    let mut hurdles = Hurdles::default();
+    for part in text.split(',') {
+        let (key, value) = assignment(part)?;
+        match key {
+            "height" => hurdles.height = number(key, value)?,
+            "first" => hurdles.first = number(key, value)?,
+            "spacing" => hurdles.spacing = number(key, value)?,
+            "thickness" => hurdles.thickness = number(key, value)?,
+            "count" => {
+                hurdles.count = value
+                    .parse()
+                    .map_err(|_| format!("count is \"{value}\", but must be a whole number from 0"))?;
+            }
+            _ => {
+                return Err(format!("unknown key \"{key}\"; use height, first, spacing, thickness or count"));
+            }
+        }
+    }
+    Ok(hurdles)
+}
+
+fn assignment(text: &str) -> Result<(&str, &str), String> {
+    let (key, value) =
+        text.split_once('=').ok_or_else(|| format!("\"{text}\" has no \"=\"; write it as NAME=NUMBER"))?;
+    Ok((key.trim(), value.trim()))
+}
+
+fn number(key: &str, value: &str) -> Result<f64, String> {
+    value.parse().map_err(|_| format!("{key} is \"{value}\", but must be a number"))
+}

@@ -1,0 +1,297 @@
+//! `magpie rollout`: replays recorded actions from given states and writes down everything that happens.
+
+use std::io::{Write, stderr, stdout};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use anyhow::{bail, ensure};
+use indicatif::{ProgressBar, ProgressStyle};
+use magpie_envs::{Replayed, Stage, States, TASKS, Task, replay_f32, replay_f64};
+use magpie_physics::Perturbation;
+use magpie_physics::robot::Robot;
+use magpie_simd::{Isa, LANES, Scalar};
+
+use crate::npz::{Column, Element, Npz, OutFile, tuple};
+use crate::perturbation::PerturbationArgs;
+
+#[derive(clap::Args)]
+#[command(after_long_help = FILES)]
+pub struct Args {
+    /// The task.
+    #[arg(value_name = "ENV", value_parser = TASKS.map(|t| t.name))]
+    task: String,
+    /// File with starts and actions.
+    #[arg(long, value_name = "IN.npz")]
+    from: PathBuf,
+    /// File to write; it appears when it is complete and then replaces one of the same name.
+    #[arg(long, value_name = "OUT.npz")]
+    out: PathBuf,
+    /// Numbers to compute with, and to write (done and feet_contact are always float32).
+    #[arg(long, value_enum, default_value_t = Precision::F32)]
+    precision: Precision,
+    /// A robot of your own instead of the task's (the file format: docs/robots.md).
+    #[arg(long, value_name = "FILE")]
+    robot: Option<PathBuf>,
+    /// Instruction set for f32: avx512, avx2 or portable; the best one if not given.
+    #[arg(long)]
+    isa: Option<Isa>,
+    #[command(flatten)]
+    perturbation: PerturbationArgs,
+}
+
+const FILES: &str = "\
+IN.npz holds N starts and N sequences of T actions, in float32 or float64:
+  init_pos [N,B,3]   init_rot [N,B,4] as (w, x, y, z)   init_vel [N,B,3]   init_ang [N,B,3]
+  actions  [N,T,A]   limited to ±1 when they are used
+B counts the bodies of the robot and, last, the ground. `magpie envs` lists sizes.
+
+OUT.npz gets what holds after every step:
+  pos, rot, vel, ang [N,T,B,·]   obs [N,T,O]   reward [N,T]   done [N,T]   feet_contact [N,T,F]
+A trajectory goes on after done. Observations and rewards are not clipped.
+
+Example: magpie rollout hopper --from in.npz --out out.npz --precision f64";
+
+#[derive(Clone, Copy, PartialEq, clap::ValueEnum)]
+enum Precision {
+    /// Single precision, sixteen trajectories side by side.
+    F32,
+    /// Double precision, to compare with other simulators.
+    F64,
+}
+
+pub fn run(args: &Args) -> anyhow::Result<()> {
+    ensure!(
+        args.isa.is_none() || args.precision == Precision::F32,
+        "--isa chooses between versions of the single-precision code; leave it out with --precision f64"
+    );
+    let Some(task) = Task::named(&args.task) else { bail!("there is no task \"{}\"", args.task) };
+    let robot = match &args.robot {
+        Some(file) => Robot::load(file)?,
+        None => Robot::builtin(task.name)?,
+    };
+    let perturbation = args.perturbation.for_robot(&robot)?;
+    match args.precision {
+        Precision::F32 => rollout::<f32>(args, task, &robot, &perturbation),
+        Precision::F64 => rollout::<f64>(args, task, &robot, &perturbation),
+    }
+}
+
+/// A precision that can replay.
+trait Replay: Element {
+    fn replay(
+        isa: Isa,
+        stage: &Stage<Self>,
+        start: &States<Self>,
+        actions: &[Self],
+        steps: usize,
+    ) -> Replayed<Self>;
+}
+
+impl Replay for f32 {
+    fn replay(
+        isa: Isa,
+        stage: &Stage<f32>,
+        start: &States<f32>,
+        actions: &[f32],
+        steps: usize,
+    ) -> Replayed<f32> {
+        replay_f32(isa, stage, start, actions, steps)
+    }
+}
+
+impl Replay for f64 {
+    fn replay(
+        _: Isa,
+        stage: &Stage<f64>,
+        start: &States<f64>,
+        actions: &[f64],
+        steps: usize,
+    ) -> Replayed<f64> {
+        replay_f64(stage, start, actions, steps)
+    }
+}
+
+fn rollout<T: Replay>(
+    args: &Args,
+    task: Task,
+    robot: &Robot,
+    perturbation: &Perturbation,
+) -> anyhow::Result<()> {
+    let stage: Stage<T> = Stage::new(task, robot, perturbation);
+    let recording: Recording<T> = Recording::read(&args.from, robot)?;
+    let Recording { count, steps, .. } = recording;
+    ensure!(
+        !same_file(&args.from, &args.out),
+        "{}: is both --from and --out; writing would destroy the recording, so name another file",
+        args.out.display()
+    );
+    let out = OutFile::create(&args.out)?;
+    let mut columns = Columns::new::<T>(&out, &stage, robot, steps);
+
+    let isa = args.isa.unwrap_or_else(Isa::best);
+    let progress = progress(count);
+    let mut lost = 0;
+    let start = Instant::now();
+    let chunk = chunk(&stage, robot, steps);
+    for first in (0..count).step_by(chunk) {
+        let size = chunk.min(count - first);
+        let (states, actions) = recording.cut(first, size);
+        let replayed = T::replay(isa, &stage, &states, &actions, steps);
+        lost += replayed.obs.chunks(steps * stage.observation_size()).filter(|obs| !all_finite(obs)).count();
+        columns.append(replayed)?;
+        progress.inc(size as u64);
+    }
+    let seconds = start.elapsed().as_secs_f64();
+    progress.finish_and_clear();
+    out.finish(columns.0.into(), count)?;
+
+    if lost > 0 {
+        writeln!(
+            stderr(),
+            "warning: {lost} of {count} trajectories left the range of numbers (NaN or infinity); \
+             check their starts, or try --precision f64"
+        )?;
+    }
+    let rate = (count * steps) as f64 / seconds;
+    writeln!(
+        stdout(),
+        "{}: {count} trajectories of {steps} steps in {}, {rate:.0} steps/s",
+        task.name,
+        args.out.display()
+    )?;
+    Ok(())
+}
+
+/// Starts and actions from a file, checked against the robot.
+struct Recording<T> {
+    count: usize,
+    steps: usize,
+    /// Including the ground.
+    bodies: usize,
+    start: States<T>,
+    actions: Vec<T>,
+}
+
+impl<T: Scalar> Recording<T> {
+    fn read(path: &Path, robot: &Robot) -> anyhow::Result<Recording<T>> {
+        let mut npz = Npz::open(path)?;
+        let bodies = robot.bodies.len() + 1;
+        let shape = npz.shape("actions")?;
+        let entries = robot.action_size();
+        let [count, steps, _] = match shape[..] {
+            [n, t, a] if n > 0 && t > 0 && a == entries => [n, t, a],
+            _ => bail!(
+                "{}: actions: expected the shape (N, T, {entries}) with N and T of at least 1, found {}; \
+                 {} takes {entries} numbers a step",
+                path.display(),
+                tuple(&shape),
+                robot.name
+            ),
+        };
+        for (name, width) in STATES {
+            let (found, expected) = (npz.shape(name)?, [count, bodies, width]);
+            ensure!(
+                found == expected,
+                "{}: {name}: expected the shape {}, found {}; there are {count} trajectories of actions, and {} has \
+                 {} bodies and the ground",
+                path.display(),
+                tuple(&expected),
+                tuple(&found),
+                robot.name,
+                robot.bodies.len()
+            );
+        }
+        let [pos, rot, vel, ang] = STATES.map(|(name, width)| npz.read(name, &[count, bodies, width]));
+        let start = States { pos: pos?, rot: rot?, vel: vel?, ang: ang? };
+        check_rotations(path, &start.rot, robot)?;
+        let actions = npz.read("actions", &shape)?;
+        Ok(Recording { count, steps, bodies, start, actions })
+    }
+
+    /// Some of the trajectories.
+    fn cut(&self, first: usize, count: usize) -> (States<T>, Vec<T>) {
+        let rows = |values: &[T], width: usize| values[first * width..][..count * width].to_vec();
+        let body = |values: &[T], width: usize| rows(values, self.bodies * width);
+        let start = States {
+            pos: body(&self.start.pos, 3),
+            rot: body(&self.start.rot, 4),
+            vel: body(&self.start.vel, 3),
+            ang: body(&self.start.ang, 3),
+        };
+        (start, rows(&self.actions, self.actions.len() / self.count))
+    }
+}
+
+/// The arrays of a start and their last axis.
+const STATES: [(&str, usize); 4] = [("init_pos", 3), ("init_rot", 4), ("init_vel", 3), ("init_ang", 3)];
+
+/// Rotations that are far from unit length would be stretched bodies.
+fn check_rotations<T: Scalar>(path: &Path, rotations: &[T], robot: &Robot) -> anyhow::Result<()> {
+    let bodies = robot.bodies.len() + 1;
+    for (i, rotation) in rotations.chunks(4).enumerate() {
+        let length = rotation.iter().map(|q| q.to_f64().powi(2)).sum::<f64>().sqrt();
+        let (trajectory, body) = (i / bodies, i % bodies);
+        ensure!(
+            body == robot.bodies.len() || (length - 1.0).abs() < 1e-3,
+            "{}: init_rot: the quaternion of trajectory {trajectory}, body {body} ({}) has length {length}; expected \
+             (w, x, y, z) of length 1",
+            path.display(),
+            robot.bodies[body].name
+        );
+    }
+    Ok(())
+}
+
+/// The arrays of the result, in the order of the file.
+struct Columns([Column; 8]);
+
+impl Columns {
+    fn new<T: Element>(out: &OutFile, stage: &Stage<T>, robot: &Robot, steps: usize) -> Columns {
+        let bodies = robot.bodies.len() + 1;
+        Columns([
+            out.column::<T>("pos", vec![steps, bodies, 3]),
+            out.column::<T>("rot", vec![steps, bodies, 4]),
+            out.column::<T>("vel", vec![steps, bodies, 3]),
+            out.column::<T>("ang", vec![steps, bodies, 3]),
+            out.column::<T>("obs", vec![steps, stage.observation_size()]),
+            out.column::<T>("reward", vec![steps]),
+            out.column::<f32>("done", vec![steps]),
+            out.column::<f32>("feet_contact", vec![steps, robot.feet.len()]),
+        ])
+    }
+
+    fn append<T: Element>(&mut self, replayed: Replayed<T>) -> anyhow::Result<()> {
+        let [pos, rot, vel, ang, obs, reward, done, feet_contact] = &mut self.0;
+        pos.extend(replayed.states.pos)?;
+        rot.extend(replayed.states.rot)?;
+        vel.extend(replayed.states.vel)?;
+        ang.extend(replayed.states.ang)?;
+        obs.extend(replayed.obs)?;
+        reward.extend(replayed.reward)?;
+        done.extend(replayed.done.into_iter().map(|flag| flag.to_f64() as f32))?;
+        feet_contact.extend(replayed.feet_contact.into_iter().map(|flag| flag.to_f64() as f32))
+    }
+}
+
+/// How many trajectories to replay at a time: enough to fill the lanes of all cores, not so many that their results
+/// fill the memory.
+fn chunk<T: Scalar>(stage: &Stage<T>, robot: &Robot, steps: usize) -> usize {
+    const NUMBERS: usize = 8_000_000;
+    let numbers = steps * (stage.observation_size() + 20 * (robot.bodies.len() + 1));
+    (NUMBERS / numbers).next_multiple_of(LANES * rayon::current_num_threads()).max(LANES)
+}
+
+fn all_finite<T: Scalar>(values: &[T]) -> bool {
+    values.iter().all(|v| v.to_f64().is_finite())
+}
+
+fn same_file(a: &Path, b: &Path) -> bool {
+    matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b)
+}
+
+/// A bar on the terminal; nothing if there is none.
+fn progress(count: usize) -> ProgressBar {
+    let style = ProgressStyle::with_template("{bar:40} {pos} of {len} trajectories, {eta} left")
+        .unwrap_or_else(|_| ProgressStyle::default_bar());
+    ProgressBar::new(count as u64).with_style(style)
+}
