@@ -8,23 +8,23 @@ use rayon::prelude::*;
 use crate::measure::Measure;
 use crate::stage::Stage;
 
-/// States of N worlds, row-major [N, B, ·]. B counts the ground as the last body, as published data does.
+/// States of N worlds, row-major `[N, B, ·]`. B counts the ground as the last body, as published data does.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct States<T> {
-    /// Centres of mass [N, B, 3].
+    /// Centres of mass `[N, B, 3]`.
     pub pos: Vec<T>,
-    /// Rotations (w, x, y, z) [N, B, 4].
+    /// Rotations (w, x, y, z) `[N, B, 4]`.
     pub rot: Vec<T>,
-    /// Velocities [N, B, 3].
+    /// Velocities `[N, B, 3]`.
     pub vel: Vec<T>,
-    /// Angular velocities [N, B, 3].
+    /// Angular velocities `[N, B, 3]`.
     pub ang: Vec<T>,
 }
 
-/// What a replay gives after every step, row-major [N, T, ·].
+/// What a replay gives after every step, row-major `[N, T, ·]`.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Replayed<T> {
-    /// States [N·T, B, ·].
+    /// States `[N·T, B, ·]`.
     pub states: States<T>,
     /// Observations, not limited.
     pub obs: Vec<T>,
@@ -38,9 +38,9 @@ pub struct Replayed<T> {
     pub jump: Vec<T>,
     /// Cosine and sine of the heading.
     pub angle: Vec<T>,
-    /// Velocity changes by contacts [N·T, B, 3].
+    /// Velocity changes by contacts `[N·T, B, 3]`.
     pub contact_vel: Vec<T>,
-    /// Angular velocity changes by contacts [N·T, B, 3].
+    /// Angular velocity changes by contacts `[N·T, B, 3]`.
     pub contact_ang: Vec<T>,
 }
 

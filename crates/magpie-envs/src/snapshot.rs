@@ -11,11 +11,11 @@ use crate::group::Group;
 pub struct Snapshot {
     /// Steps and resets made so far: what the next random draws depend on, besides seed and environment.
     pub clock: u64,
-    /// Position, rotation, velocity and angular velocity of every body [N, bodies, 13].
+    /// Position, rotation, velocity and angular velocity of every body, `[N, bodies, 13]`.
     pub bodies: Vec<f32>,
-    /// What each environment was about to act on [N, observation].
+    /// What each environment was about to act on, `[N, observation]`.
     pub observation: Vec<f32>,
-    /// Steps made in the current episode [N].
+    /// Steps made in the current episode, `[N]`.
     pub steps: Vec<u32>,
 }
 

@@ -110,7 +110,7 @@ pub(crate) fn collect(
 fn run_chunk(
     actor: &Actor,
     chunk: &mut Chunk,
-    mut rows: Rows<'_>,
+    rows: Rows<'_>,
     steps: usize,
     returns: &mut [f64],
     lengths: &mut [u32],

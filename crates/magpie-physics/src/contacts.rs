@@ -70,6 +70,18 @@ impl<N: Number> Pool<N> {
         self.count.store(&mut memory.count);
     }
 
+    #[expect(
+        clippy::manual_map,
+        reason = "a function handed to `map` is not compiled for the instruction set"
+    )]
+    #[inline(always)]
+    fn average_of(pool: Option<Self>) -> Option<Motion<N>> {
+        match pool {
+            Some(pool) => Some(pool.average()),
+            None => None,
+        }
+    }
+
     /// The small number keeps an untouched body at exactly zero.
     #[inline(always)]
     fn average(self) -> Motion<N> {
@@ -187,10 +199,7 @@ fn against_ground<N: Number>(
         let impulse = Vec3::new(-(push.slide * velocity.x), -(push.slide * velocity.y), push.normal);
         pool.get_or_insert(Pool::empty(token)).add(impulse, arm, body, push.touching);
     }
-    match pool {
-        Some(pool) => Some(Pool::average(pool)),
-        None => None,
-    }
+    Pool::average_of(pool)
 }
 
 /// Contacts between bodies of the robot; leaves sums and counts in `found` for [`collide`]. `motion` gives the
@@ -290,10 +299,7 @@ fn against_hurdles<N: Number>(
         let (impulse, touching) = impulse(model, contact, velocity, k, foot.friction, foot.rebound);
         pool.get_or_insert(Pool::empty(token)).add(impulse, arm, body, touching);
     }
-    match pool {
-        Some(pool) => Some(Pool::average(pool)),
-        None => None,
-    }
+    Pool::average_of(pool)
 }
 
 /// The impulse of a contact with a general normal.

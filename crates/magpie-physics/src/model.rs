@@ -280,11 +280,11 @@ impl<T: Scalar> Model<T> {
     }
 }
 
-/// Rounds a vector or quaternion of the robot, with components that are zero but for the rounding of a sine or cosine
-/// of 90° set to zero. Left alone, 2e-16 would spread through the rotations of planar robots, and its products are
-/// denormal numbers, each of which costs the processor a hundred cycles.
+/// Rounds a vector or quaternion of the robot; components far below the resolution of the scalar become zero. In
+/// single precision the 2e-16 that is left of a cosine of 90° would spread through the rotations of planar robots, and
+/// its products are denormal numbers, each of which costs the processor a hundred cycles.
 fn vector<T: Scalar, const D: usize>(v: [f64; D]) -> [T; D] {
-    v.map(|c| T::from_f64(if c.abs() < 1e-12 { 0.0 } else { c }))
+    v.map(|c| T::from_f64(if c.abs() < 1e-3 * T::EPSILON { 0.0 } else { c }))
 }
 
 /// Joints sorted by number of axes (stable), with how many of each kind there are.

@@ -105,6 +105,8 @@ pub trait Mask: Copy + BitAnd<Output = Self> + BitOr<Output = Self> + Not<Output
 
 /// A single lane.
 pub trait Scalar: Copy + Default + PartialEq + PartialOrd + Debug + Send + Sync + 'static {
+    /// The distance from 1 to the next number.
+    const EPSILON: f64;
     /// Rounds to this type.
     fn from_f64(value: f64) -> Self;
     /// Widens.
@@ -122,6 +124,7 @@ pub trait PackOf<T>: Copy + Default + Debug + Send + Sync + 'static {
 }
 
 impl Scalar for f32 {
+    const EPSILON: f64 = f32::EPSILON as f64;
     #[inline(always)]
     fn from_f64(value: f64) -> f32 {
         value as f32
@@ -133,6 +136,7 @@ impl Scalar for f32 {
 }
 
 impl Scalar for f64 {
+    const EPSILON: f64 = f64::EPSILON;
     #[inline(always)]
     fn from_f64(value: f64) -> f64 {
         value

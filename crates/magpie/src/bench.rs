@@ -137,10 +137,15 @@ fn peak_gflops(isa: Isa, threads: usize) -> f64 {
             out
         }
     }
-    let start = Instant::now();
-    rayon::broadcast(|_| std::hint::black_box(isa.run(Fma)));
     let operations = (threads * ROUNDS * SUMS * magpie_simd::LANES * 2) as f64;
-    operations / start.elapsed().as_secs_f64() / 1e9
+    // The best of a few: a peak is what the machine can do, not what it did while something else ran.
+    (0..8)
+        .map(|_| {
+            let start = Instant::now();
+            rayon::broadcast(|_| std::hint::black_box(isa.run(Fma)));
+            operations / start.elapsed().as_secs_f64() / 1e9
+        })
+        .fold(0.0, f64::max)
 }
 
 /// 1234567.8 as "1,234,568".

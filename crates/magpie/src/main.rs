@@ -2,8 +2,10 @@
 
 mod bench;
 mod envs;
+mod eval;
 mod npz;
 mod perturbation;
+mod ppo;
 mod rollout;
 
 use std::io::{ErrorKind, Write};
@@ -25,6 +27,10 @@ enum Command {
     Envs(envs::Args),
     /// Replay recorded actions from given states.
     Rollout(rollout::Args),
+    /// Train one policy with PPO on a task's own reward.
+    Ppo(ppo::Args),
+    /// Run whole episodes with a trained policy.
+    Eval(eval::Args),
     /// Measure how fast this machine simulates each task.
     Bench(bench::Args),
 }
@@ -33,6 +39,8 @@ fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Envs(args) => envs::run(&args),
         Command::Rollout(args) => rollout::run(&args),
+        Command::Ppo(args) => ppo::run(&args),
+        Command::Eval(args) => eval::run(&args),
         Command::Bench(args) => bench::run(&args),
     };
     match result {

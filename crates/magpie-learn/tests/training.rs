@@ -1,0 +1,135 @@
+//! Training and evaluation give the same bytes for any number of threads, whether stopped or not, and learn.
+
+use std::sync::Arc;
+
+use magpie_envs::{Environment, Options};
+use magpie_learn::{Actions, Agent, Networks, TrainConfig, Trainer, TrainerState, Window, evaluate};
+use magpie_nn::Shape;
+
+fn setting(task: &str) -> (Arc<Environment>, Networks) {
+    let env = Arc::new(Environment::new(task, Options::default()).unwrap());
+    let (obs, act) = (env.observation_size(), env.action_size());
+    let networks = Networks {
+        actor: Shape::tanh(&[obs, 24, act]).unwrap(),
+        critic: Shape::tanh(&[obs, 40, 1]).unwrap(),
+    };
+    (env, networks)
+}
+
+fn trainer(task: &str, environments: u32) -> Trainer {
+    let (env, networks) = setting(task);
+    let config =
+        TrainConfig { window: 16, minibatches: 4, epochs: 2, target_kl: 1.0, ..TrainConfig::default() };
+    let agent = Agent::new(&networks, 5);
+    Trainer::new(env, 0..environments, networks, agent, config, 5)
+}
+
+fn after(trainer: &mut Trainer, iterations: usize) -> TrainerState {
+    for _ in 0..iterations {
+        trainer.iterate(|_| {}).unwrap();
+    }
+    trainer.save()
+}
+
+#[test]
+fn threads_change_nothing() {
+    let [one, two, five] = [1, 2, 5].map(|threads| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| after(&mut trainer("hopper", 200), 4))
+    });
+    assert_eq!(one, two);
+    assert_eq!(one, five);
+}
+
+#[test]
+fn stopping_changes_nothing() {
+    let whole = after(&mut trainer("walker2d", 70), 6);
+    let half = after(&mut trainer("walker2d", 70), 3);
+    let mut resumed = trainer("walker2d", 70);
+    resumed.restore(half).unwrap();
+    assert_eq!(after(&mut resumed, 3), whole);
+}
+
+#[test]
+fn learning_raises_the_return() {
+    let mut trainer = trainer("hopper", 256);
+    let mut returns = Vec::new();
+    for _ in 0..40 {
+        returns.extend(trainer.iterate(|_| {}).unwrap().episodes.mean_return());
+    }
+    let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
+    let (early, late) = (mean(&returns[..5]), mean(&returns[returns.len() - 5..]));
+    assert!(late > 2.0 * early, "{early} then {late}");
+}
+
+#[test]
+fn rewards_can_be_rewritten_and_must_be_finite() {
+    let mut trainer = trainer("hopper", 20);
+    let before = trainer.save().agent;
+    let error = trainer.iterate(|window| window.rewards[7] = f32::NAN).unwrap_err();
+    assert!(error.to_string().contains("row 7"), "{error}");
+    assert_eq!(trainer.save().agent, before, "nothing was learnt");
+    trainer.iterate(|window| window.rewards.fill(0.0)).unwrap();
+}
+
+#[test]
+fn a_window_costs_little_more_than_its_data() {
+    let (environments, steps, obs, act, dims) = (3000, 128, 17, 6, 2);
+    let window = Window::new(environments, steps, obs, act, dims);
+    let floats = [
+        &window.observations,
+        &window.actions,
+        &window.log_probs,
+        &window.values,
+        &window.rewards,
+        &window.measures,
+        &window.bootstrap,
+        &window.advantages,
+        &window.returns,
+    ];
+    let bytes = floats.iter().map(|table| 4 * table.capacity()).sum::<usize>() + window.ends.capacity();
+    // What a transition is: observation, action, its probability, reward, value, measure, and one flag.
+    let data = environments * steps * (4 * (obs + act + 3 + dims) + 1);
+    assert!(bytes < 2 * data, "{bytes} for {data}");
+}
+
+#[test]
+fn rows_of_an_environment_are_its_own() {
+    let window = Window::new(150, 3, 1, 1, 1);
+    let mut seen = vec![false; window.rows()];
+    for environment in 0..150 {
+        for row in window.rows_of(environment) {
+            assert!(!std::mem::replace(&mut seen[row], true));
+        }
+    }
+    assert!(seen.into_iter().all(|s| s));
+}
+
+/// Evaluating 40 episodes at once, with the unfinished ones moving together, against each episode alone.
+#[test]
+fn evaluation_does_not_depend_on_company() {
+    let (env, networks) = setting("hopper");
+    let policy = Agent::new(&networks, 3).policy();
+    let together = &evaluate(&env, &networks, &[&policy], 40, Actions::Mean, 9)[0];
+    assert!(together.lengths.iter().any(|&l| l != together.lengths[0]), "episodes end at different times");
+    // Forty policies with one episode each are the same forty environments.
+    let alone = evaluate(&env, &networks, &[&policy; 40], 1, Actions::Mean, 9);
+    for (i, alone) in alone.iter().enumerate() {
+        assert_eq!(alone.returns[0], together.returns[i], "episode {i}");
+        assert_eq!(alone.lengths[0], together.lengths[i], "episode {i}");
+        assert_eq!(alone.measures[0], together.measures[i], "episode {i}");
+    }
+}
+
+#[test]
+fn evaluation_repeats_itself() {
+    let (env, networks) = setting("walker2d");
+    let policies: Vec<_> = (0..5).map(|seed| Agent::new(&networks, seed).policy()).collect();
+    let policies: Vec<_> = policies.iter().collect();
+    let [a, b] = [1, 3].map(|threads| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| evaluate(&env, &networks, &policies, 20, Actions::Sampled, 1))
+    });
+    assert_eq!(a, b);
+    assert_ne!(a[0].returns, a[1].returns);
+}

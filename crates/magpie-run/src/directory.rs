@@ -1,0 +1,82 @@
+//! A folder that belongs to one run and, while it runs, to one process.
+
+use std::fs::{self, File, TryLockError};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use crate::error::RunError;
+
+/// The folder of a run, locked for as long as this lives.
+#[derive(Debug)]
+pub struct RunDirectory {
+    path: PathBuf,
+    _lock: File,
+}
+
+/// Its presence makes a folder a run.
+pub(crate) const CONFIG: &str = "config.toml";
+
+impl RunDirectory {
+    /// A folder for a new run; made if it is not there, refused if it holds a run.
+    pub fn create(path: &Path) -> Result<RunDirectory, RunError> {
+        if path.join(CONFIG).exists() {
+            return Err(RunError::Exists { path: path.to_owned() });
+        }
+        fs::create_dir_all(path.join("checkpoint")).map_err(RunError::io(path, "making the folder"))?;
+        RunDirectory::lock(path)
+    }
+
+    /// The folder of a run that was started before.
+    pub fn open(path: &Path) -> Result<RunDirectory, RunError> {
+        if !path.join(CONFIG).is_file() {
+            return Err(RunError::NoRun { path: path.to_owned(), missing: CONFIG });
+        }
+        RunDirectory::lock(path)
+    }
+
+    fn lock(path: &Path) -> Result<RunDirectory, RunError> {
+        let file = path.join("lock");
+        let lock = File::create(&file).map_err(RunError::io(&file, "opening the lock"))?;
+        match lock.try_lock() {
+            Ok(()) => Ok(RunDirectory { path: path.to_owned(), _lock: lock }),
+            Err(TryLockError::WouldBlock) => Err(RunError::Locked { path: path.to_owned() }),
+            Err(TryLockError::Error(source)) => Err(RunError::io(&file, "locking")(source)),
+        }
+    }
+
+    /// The folder.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// A file of the run.
+    pub fn file(&self, name: &str) -> PathBuf {
+        self.path.join(name)
+    }
+
+    /// Writes a file so that a reader, or a crash, sees the old one or the new one and nothing between.
+    pub fn write(&self, name: &str, bytes: &[u8]) -> Result<(), RunError> {
+        write_whole(&self.file(name), bytes)
+    }
+}
+
+/// Writes beside, flushes to disk, renames.
+pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), RunError> {
+    let mut beside = path.as_os_str().to_owned();
+    beside.push(".part");
+    let beside = PathBuf::from(beside);
+    let result = File::create(&beside).and_then(|mut file| {
+        file.write_all(bytes)?;
+        file.sync_all()?;
+        fs::rename(&beside, path)
+    });
+    if result.is_err() {
+        // A disk that is full should not stay full because of half a file.
+        let _ = fs::remove_file(&beside);
+    }
+    result.map_err(RunError::io(path, "writing"))
+}
+
+pub(crate) fn read(path: &Path) -> Result<Vec<u8>, RunError> {
+    fs::read(path).map_err(RunError::io(path, "reading"))
+}

@@ -1,0 +1,85 @@
+//! What can go wrong with a run, with the file and what to do about it.
+
+use std::path::{Path, PathBuf};
+
+/// An error of a run.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// The operating system refused.
+    #[error("{}: {action}: {source}", path.display())]
+    Io {
+        /// The file or folder.
+        path: PathBuf,
+        /// What was being done.
+        action: &'static str,
+        /// Why not.
+        source: std::io::Error,
+    },
+    /// A new run would write over an old one.
+    #[error("{} already holds a run; resume it with --resume, or choose another folder", path.display())]
+    Exists {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// There is no run here.
+    #[error("{} holds no run ({missing} is missing)", path.display())]
+    NoRun {
+        /// The folder.
+        path: PathBuf,
+        /// The file that should be there.
+        missing: &'static str,
+    },
+    /// Somebody else is at it.
+    #[error("{} is in use by another process; stop that one first", path.display())]
+    Locked {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// A file is not what it was when it was written.
+    #[error("{}: {problem}; the file is damaged, restore it from a copy or start the run anew", path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What does not fit.
+        problem: String,
+    },
+    /// A configuration cannot be read.
+    #[error("{}: {problem}", path.display())]
+    Config {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong, with line and key.
+        problem: String,
+    },
+    /// A value makes no sense.
+    #[error("{field} is {value}, but must be {range}")]
+    Value {
+        /// Key of the configuration.
+        field: &'static str,
+        /// What was given.
+        value: String,
+        /// What is allowed.
+        range: &'static str,
+    },
+    /// The task or its robot.
+    #[error(transparent)]
+    Environment(#[from] magpie_envs::EnvironmentError),
+    /// A network of an impossible shape.
+    #[error(transparent)]
+    Shape(#[from] magpie_nn::ShapeError),
+    /// Learning met numbers that are not finite.
+    #[error("iteration {iteration}: {source}; the checkpoint holds the last good state")]
+    Learning {
+        /// When.
+        iteration: u64,
+        /// What.
+        source: magpie_learn::UpdateError,
+    },
+}
+
+impl RunError {
+    pub(crate) fn io(path: &Path, action: &'static str) -> impl FnOnce(std::io::Error) -> RunError {
+        let path = path.to_owned();
+        move |source| RunError::Io { path, action, source }
+    }
+}

@@ -1,0 +1,139 @@
+//! A PPO run on disk: exact resume, refusals, and the policy file.
+
+use std::path::Path;
+
+use magpie_learn::Actions;
+use magpie_run::ppo::{Config, PpoRun};
+use magpie_run::{RunError, load_policy};
+
+fn config() -> Config {
+    let mut config = Config::new("hopper", 3, 20 * 40 * 8);
+    config.environments = 40;
+    config.train.window = 8;
+    config.train.minibatches = 2;
+    config.train.epochs = 1;
+    config
+}
+
+fn finish(mut run: PpoRun) {
+    while !run.is_finished() {
+        run.iterate().unwrap();
+    }
+    run.save().unwrap();
+}
+
+/// Everything in the metrics but the seconds, which are the last column.
+fn metrics(folder: &Path) -> Vec<String> {
+    let text = std::fs::read_to_string(folder.join("metrics.csv")).unwrap();
+    text.lines().map(|line| line.rsplit_once(',').unwrap().0.to_owned()).collect()
+}
+
+#[test]
+fn a_run_that_was_stopped_anywhere_ends_like_one_that_was_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let whole = folder.path().join("whole");
+    finish(PpoRun::start(config(), &whole).unwrap());
+    let policy = std::fs::read(whole.join("policy.safetensors")).unwrap();
+    assert_eq!(metrics(&whole).len(), 21);
+    for stop in [0, 1, 7, 19] {
+        let path = folder.path().join(format!("stopped-{stop}"));
+        let mut run = PpoRun::start(config(), &path).unwrap();
+        for _ in 0..stop {
+            run.iterate().unwrap();
+        }
+        run.save().unwrap();
+        // Work after the checkpoint is lost, as when the process is killed.
+        for _ in 0..2 {
+            run.iterate().unwrap();
+        }
+        drop(run);
+        finish(PpoRun::resume(&path, None).unwrap());
+        let resumed = std::fs::read(path.join("policy.safetensors")).unwrap();
+        assert!(resumed == policy, "stopped at {stop}: another policy");
+        assert_eq!(metrics(&path), metrics(&whole), "stopped at {stop}");
+    }
+}
+
+#[test]
+fn a_run_can_go_further_than_planned() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run");
+    finish(PpoRun::start(config(), &path).unwrap());
+    let mut run = PpoRun::resume(&path, Some(25 * 40 * 8)).unwrap();
+    assert!(!run.is_finished());
+    run.iterate().unwrap();
+}
+
+#[test]
+fn folders_in_use_or_taken_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run");
+    let run = PpoRun::start(config(), &path).unwrap();
+    assert!(matches!(PpoRun::resume(&path, None), Err(RunError::Locked { .. })));
+    drop(run);
+    assert!(matches!(PpoRun::start(config(), &path), Err(RunError::Exists { .. })));
+    assert!(matches!(PpoRun::resume(folder.path(), None), Err(RunError::NoRun { .. })));
+}
+
+#[test]
+fn a_damaged_checkpoint_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run");
+    drop(PpoRun::start(config(), &path).unwrap());
+    let file = path.join("checkpoint/trainer");
+    let mut bytes = std::fs::read(&file).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    std::fs::write(&file, bytes).unwrap();
+    let error = PpoRun::resume(&path, None).unwrap_err().to_string();
+    assert!(error.contains("trainer") && error.contains("checksum"), "{error}");
+}
+
+#[test]
+fn impossible_configurations_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let refuse = |change: fn(&mut Config), field: &str| {
+        let mut config = config();
+        change(&mut config);
+        let error = PpoRun::start(config, &folder.path().join("run")).unwrap_err().to_string();
+        assert!(error.contains(field), "{error}");
+        assert!(!folder.path().join("run").exists(), "nothing was written");
+    };
+    refuse(|c| c.steps = 0, "steps");
+    refuse(|c| c.environments = 0, "environments");
+    refuse(|c| c.train.window = 0, "train.window");
+    refuse(|c| c.train.minibatches = 10_000, "train.minibatches");
+    refuse(|c| c.train.gamma = f32::NAN, "train.gamma");
+    refuse(|c| c.train.ppo.adam.learning_rate = f64::INFINITY, "learning_rate");
+    refuse(|c| c.task = "hoper".to_owned(), "hoper");
+}
+
+#[test]
+fn a_policy_file_acts_like_the_run_it_came_from() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run");
+    let mut run = PpoRun::start(config(), &path).unwrap();
+    for _ in 0..5 {
+        run.iterate().unwrap();
+    }
+    run.save().unwrap();
+    let env = std::sync::Arc::new(magpie_envs::Environment::new("hopper", Default::default()).unwrap());
+    let networks = magpie_learn::Networks::paper(env.observation_size(), env.action_size()).unwrap();
+    let file = load_policy(&path.join("policy.safetensors"), |_| Ok(networks.clone())).unwrap();
+    let loaded = magpie_learn::evaluate(&env, &networks, &[&file.policy], 10, Actions::Mean, 1);
+    assert_eq!(file.task, "hopper");
+    assert_eq!(loaded[0], run.evaluate(10, Actions::Mean, 1));
+}
+
+#[test]
+fn foreign_and_damaged_policy_files_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("policy.safetensors");
+    let networks =
+        |_: &str| -> Result<magpie_learn::Networks, RunError> { Ok(magpie_learn::Networks::paper(11, 3)?) };
+    for bytes in [&b""[..], b"not safetensors at all", &[0xff; 64]] {
+        std::fs::write(&path, bytes).unwrap();
+        let error = load_policy(&path, networks).unwrap_err().to_string();
+        assert!(error.contains("policy.safetensors"), "{error}");
+    }
+}
