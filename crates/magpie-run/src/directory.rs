@@ -40,7 +40,7 @@ impl RunDirectory {
         match lock.try_lock() {
             Ok(()) => Ok(RunDirectory { path: path.to_owned(), _lock: lock }),
             Err(TryLockError::WouldBlock) => Err(RunError::Locked { path: path.to_owned() }),
-            Err(TryLockError::Error(source)) => Err(RunError::io(&file, "locking")(source)),
+            Err(TryLockError::Error(reason)) => Err(RunError::io(&file, "locking")(reason)),
         }
     }
 

@@ -6,14 +6,14 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
     /// The operating system refused.
-    #[error("{}: {action}: {source}", path.display())]
+    #[error("{}: {action}: {reason}", path.display())]
     Io {
         /// The file or folder.
         path: PathBuf,
         /// What was being done.
         action: &'static str,
         /// Why not.
-        source: std::io::Error,
+        reason: std::io::Error,
     },
     /// A new run would write over an old one.
     #[error("{} already holds a run; resume it with --resume, or choose another folder", path.display())]
@@ -68,18 +68,18 @@ pub enum RunError {
     #[error(transparent)]
     Shape(#[from] magpie_nn::ShapeError),
     /// Learning met numbers that are not finite.
-    #[error("iteration {iteration}: {source}; the checkpoint holds the last good state")]
+    #[error("iteration {iteration}: {reason}; the checkpoint holds the last good state")]
     Learning {
         /// When.
         iteration: u64,
         /// What.
-        source: magpie_learn::UpdateError,
+        reason: magpie_learn::UpdateError,
     },
 }
 
 impl RunError {
     pub(crate) fn io(path: &Path, action: &'static str) -> impl FnOnce(std::io::Error) -> RunError {
         let path = path.to_owned();
-        move |source| RunError::Io { path, action, source }
+        move |reason| RunError::Io { path, action, reason }
     }
 }

@@ -34,11 +34,14 @@ pub struct Config {
 
 impl Config {
     /// Defaults found by experiment (`docs/results/ppo.md`): shorter windows, smaller minibatches and a lower learning
-    /// rate than the search uses learn most from few million steps.
-    pub fn new(task: &str, seed: u64, steps: u64) -> Config {
+    /// rate than the search uses learn most from a few million steps.
+    pub fn new(task: &str, seed: u64, steps: u64) -> Result<Config, RunError> {
+        let dt = Environment::new(task, Options::default())?.robot.control_dt;
         let mut train = TrainConfig { window: 64, target_kl: 0.02, ..TrainConfig::default() };
+        // With steps of 8 ms, 0.99 looks less than a second ahead, and a walker learns to dive instead of to walk.
+        train.gamma = if dt < 0.02 { 0.995 } else { 0.99 };
         train.ppo.adam.learning_rate = 3e-4;
-        Config { task: task.to_owned(), seed, steps, environments: 256, train }
+        Ok(Config { task: task.to_owned(), seed, steps, environments: 256, train })
     }
 
     /// Refuses what cannot be run.
@@ -218,7 +221,7 @@ impl PpoRun {
         let last = self
             .trainer
             .iterate(|_| {})
-            .map_err(|source| RunError::Learning { iteration: self.trainer.iteration() + 1, source })?;
+            .map_err(|reason| RunError::Learning { iteration: self.trainer.iteration() + 1, reason })?;
         let progress = Progress {
             iteration: self.trainer.iteration(),
             steps: self.steps(),

@@ -7,7 +7,7 @@ use magpie_run::ppo::{Config, PpoRun};
 use magpie_run::{RunError, load_policy};
 
 fn config() -> Config {
-    let mut config = Config::new("hopper", 3, 20 * 40 * 8);
+    let mut config = Config::new("hopper", 3, 20 * 40 * 8).unwrap();
     config.environments = 40;
     config.train.window = 8;
     config.train.minibatches = 2;

@@ -62,7 +62,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     let mut run = match (&args.resume, &args.task) {
         (Some(folder), _) => PpoRun::resume(folder, args.steps)?,
         (None, Some(task)) => {
-            let mut config = Config::new(task, args.seed, args.steps.unwrap_or(DEFAULT_STEPS));
+            let mut config = Config::new(task, args.seed, args.steps.unwrap_or(DEFAULT_STEPS))?;
             config.environments = args.environments.unwrap_or(config.environments);
             if let Some(rate) = args.learning_rate {
                 config.train.ppo.adam.learning_rate = rate;
