@@ -21,9 +21,13 @@ impl Metrics {
     }
 
     /// An old table, cut back to the rows up to `iteration`: rows after the last checkpoint will be written again.
-    pub fn resume(path: &Path, iteration: u64) -> Result<Metrics, RunError> {
+    pub fn resume(path: &Path, columns: &[&str], iteration: u64) -> Result<Metrics, RunError> {
         let bytes = read(path)?;
         let text = String::from_utf8_lossy(&bytes);
+        if text.lines().next() != Some(&columns.join(",")) {
+            let problem = format!("its first line should be \"{}\"", columns.join(","));
+            return Err(RunError::Damaged { path: path.to_owned(), problem });
+        }
         let kept: String = text
             .split_inclusive('\n')
             .enumerate()
@@ -63,7 +67,10 @@ mod tests {
         }
         let whole = std::fs::read_to_string(&path).unwrap();
         std::fs::write(&path, format!("{whole}5,1.")).unwrap();
-        Metrics::resume(&path, 3).unwrap();
+        Metrics::resume(&path, &["iteration", "return"], 3).unwrap();
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "iteration,return\n1,\n2,\n3,\n");
+        std::fs::write(&path, "junk").unwrap();
+        let error = Metrics::resume(&path, &["iteration", "return"], 3).unwrap_err().to_string();
+        assert!(error.contains("first line"), "{error}");
     }
 }

@@ -93,6 +93,7 @@ pub struct PpoRun {
 /// What is kept across processes.
 #[derive(Serialize, Deserialize)]
 struct State {
+    config: Config,
     trainer: TrainerState,
     seconds: f64,
 }
@@ -150,14 +151,20 @@ impl PpoRun {
         let directory = RunDirectory::open(path)?;
         let file = directory.file(CONFIG);
         let text = String::from_utf8_lossy(&read(&file)?).into_owned();
-        let mut config: Config =
-            toml::from_str(&text).map_err(|e| RunError::Config { path: file, problem: e.to_string() })?;
+        let mut config: Config = toml::from_str(&text)
+            .map_err(|e| RunError::Config { path: file.clone(), problem: e.to_string() })?;
+        let checkpoint = directory.file(CHECKPOINT);
+        let state: State = checkpoint::load(&checkpoint)?;
+        // How long to run may change; anything else would make results that no configuration describes.
+        if config != (Config { steps: config.steps, ..state.config.clone() }) {
+            let problem =
+                "differs from what the run was started with; put it back, or start a new run with it";
+            return Err(RunError::Config { path: file, problem: problem.to_owned() });
+        }
         config.steps = steps.unwrap_or(config.steps);
         config.check()?;
         let (env, networks) = world(&config)?;
-        let checkpoint = directory.file(CHECKPOINT);
-        let state: State = checkpoint::load(&checkpoint)?;
-        let metrics = Metrics::resume(&directory.file("metrics.csv"), state.trainer.iteration)?;
+        let metrics = Metrics::resume(&directory.file("metrics.csv"), &COLUMNS, state.trainer.iteration)?;
         let mut run = PpoRun::assemble(config, env, networks, directory, metrics);
         run.seconds_before = state.seconds;
         run.trainer
@@ -253,7 +260,8 @@ impl PpoRun {
 
     /// Writes a checkpoint and the policy as it is now.
     pub fn save(&self) -> Result<(), RunError> {
-        let state = State { trainer: self.trainer.save(), seconds: self.seconds() };
+        let state =
+            State { config: self.config.clone(), trainer: self.trainer.save(), seconds: self.seconds() };
         checkpoint::save(&self.directory.file(CHECKPOINT), &state)?;
         let file = PolicyFile { task: self.config.task.clone(), policy: self.trainer.agent.policy() };
         save_policy(&self.directory.file("policy.safetensors"), &self.networks, &file)

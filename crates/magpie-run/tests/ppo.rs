@@ -90,6 +90,18 @@ fn a_damaged_checkpoint_is_named() {
 }
 
 #[test]
+fn a_changed_configuration_is_not_resumed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run");
+    drop(PpoRun::start(config(), &path).unwrap());
+    let file = path.join("config.toml");
+    let text = std::fs::read_to_string(&file).unwrap();
+    std::fs::write(&file, text.replace("seed = 3", "seed = 4")).unwrap();
+    let error = PpoRun::resume(&path, None).unwrap_err().to_string();
+    assert!(error.contains("config.toml") && error.contains("start a new run"), "{error}");
+}
+
+#[test]
 fn impossible_configurations_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let refuse = |change: fn(&mut Config), field: &str| {

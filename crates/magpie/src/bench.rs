@@ -20,7 +20,7 @@ pub struct Args {
     /// Number of threads; if not given, measures one and then all cores.
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
-    /// How long to measure each line of the result, in seconds.
+    /// How long to measure each line of the result, in seconds, at most an hour.
     #[arg(long, default_value_t = 2.0)]
     seconds: f64,
     /// Instruction set: avx512, avx2 or portable; the best one if not given.
@@ -36,8 +36,8 @@ const ACTION_SETS: usize = 8;
 
 pub fn run(args: &Args) -> anyhow::Result<()> {
     anyhow::ensure!(
-        args.seconds.is_finite() && args.seconds > 0.0,
-        "--seconds is {}, but must be above 0",
+        args.seconds > 0.0 && args.seconds <= 3600.0,
+        "--seconds is {}, but must be above 0 and at most 3600",
         args.seconds
     );
     let isa = args.isa.unwrap_or_else(Isa::best);
@@ -54,7 +54,12 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     let tasks: Vec<_> = tasks.collect();
     let mut out = std::io::stdout().lock();
     if !args.json {
-        writeln!(out, "{} environments, random actions, instruction set {isa}\n", args.environments)?;
+        writeln!(
+            out,
+            "{} environments, random actions, instruction set {isa}. The last column is what the same threads reach with\n\
+             fused multiply-adds alone: the limit of the processor.\n",
+            args.environments
+        )?;
         writeln!(out, "{:<14}{:>8}{:>16}{:>18}", "task", "threads", "steps/s", "peak FMA GFLOP/s")?;
     }
     for &threads in &thread_counts {

@@ -36,7 +36,8 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     let text: String = if args.json {
         entries.iter().map(|entry| format!("{}\n", entry.json())).collect()
     } else {
-        format!("{}\n{}\n{NOTES}", table(&sizes(&entries)), table(&measures(&entries)))
+        let parts = if let [entry] = &entries[..] { entry.parts() } else { String::new() };
+        format!("{}\n{}\n{NOTES}{parts}", table(&sizes(&entries)), table(&measures(&entries)))
     };
     std::io::stdout().lock().write_all(text.as_bytes())?;
     Ok(())
@@ -60,6 +61,25 @@ impl Entry {
             .into_iter()
             .filter(|&measure| measure == Measure::Angle || !self.robot.feet.is_empty())
             .map(move |measure| (measure, measure.dimensions(feet())))
+    }
+
+    /// The names that files and options refer to, in their order.
+    fn parts(&self) -> String {
+        let bodies = self.robot.bodies.iter().map(|b| b.name.as_str()).chain(["(ground)"]);
+        let actuators: Vec<_> = self
+            .robot
+            .actuators
+            .iter()
+            .map(|a| match self.robot.joints[a.joint].dof() {
+                1 => a.name.clone(),
+                dof => format!("{} ({dof} entries)", a.name),
+            })
+            .collect();
+        let bodies = bodies.collect::<Vec<_>>().join(", ");
+        format!(
+            "\nbodies, in the order of states:     {bodies}\nactuators, in the order of actions: {}\n",
+            actuators.join(", ")
+        )
     }
 
     fn json(&self) -> serde_json::Value {

@@ -37,11 +37,11 @@ enum Command {
 
 fn main() -> ExitCode {
     let result = match Cli::parse().command {
-        Command::Envs(args) => envs::run(&args),
-        Command::Rollout(args) => rollout::run(&args),
+        Command::Envs(args) => envs::run(&args).map(|()| ExitCode::SUCCESS),
+        Command::Rollout(args) => rollout::run(&args).map(|()| ExitCode::SUCCESS),
         Command::Ppo(args) => ppo::run(&args),
-        Command::Eval(args) => eval::run(&args),
-        Command::Bench(args) => bench::run(&args),
+        Command::Eval(args) => eval::run(&args).map(|()| ExitCode::SUCCESS),
+        Command::Bench(args) => bench::run(&args).map(|()| ExitCode::SUCCESS),
     };
     match result {
         // Whoever reads our output has seen enough, as in `magpie envs | head -1`.
@@ -53,7 +53,7 @@ fn main() -> ExitCode {
             let _ = writeln!(std::io::stderr(), "error: {e:#}");
             ExitCode::FAILURE
         }
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(code) => code,
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
+use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
@@ -16,16 +17,17 @@ pub struct Args {
     /// Task to train on, such as walker2d (`magpie envs` lists them).
     #[arg(required_unless_present = "resume", conflicts_with = "resume")]
     task: Option<String>,
-    /// Environment steps to train for, such as 30000000 or 30e6.
+    /// Environment steps to train for, such as 30000000 or 30e6, rounded up to whole windows of 64 steps in all
+    /// environments; 30e6 if not given.
     #[arg(long, value_parser = steps)]
     steps: Option<u64>,
     /// Seed of all random streams.
     #[arg(long, default_value_t = 0, conflicts_with = "resume")]
     seed: u64,
-    /// Environments side by side.
+    /// Environments side by side; 256 if not given.
     #[arg(long, conflicts_with = "resume")]
     environments: Option<u32>,
-    /// Learning rate of Adam.
+    /// Learning rate of Adam; 3e-4 if not given.
     #[arg(long, conflicts_with = "resume")]
     learning_rate: Option<f64>,
     /// Folder for the results; runs/ppo-TASK-SEED if not given.
@@ -41,6 +43,8 @@ pub struct Args {
 
 const DEFAULT_STEPS: u64 = 30_000_000;
 const EVALUATION_EPISODES: u32 = 100;
+/// What shells expect of a program that Ctrl-C has stopped.
+const INTERRUPTED: u8 = 130;
 
 /// Whole steps, also written as 30e6.
 fn steps(text: &str) -> Result<u64, String> {
@@ -52,7 +56,7 @@ fn steps(text: &str) -> Result<u64, String> {
     }
 }
 
-pub fn run(args: &Args) -> anyhow::Result<()> {
+pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     if let Some(threads) = args.threads {
         rayon::ThreadPoolBuilder::new()
             .num_threads(threads.into())
@@ -90,7 +94,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     let mut out = std::io::stdout().lock();
     if !run.is_finished() {
         writeln!(out, "Stopped after {} steps; go on with: magpie ppo --resume {folder}", run.steps())?;
-        return Ok(());
+        return Ok(ExitCode::from(INTERRUPTED));
     }
     let result = run.evaluate(EVALUATION_EPISODES, Actions::Mean, run.config().seed);
     writeln!(
@@ -104,7 +108,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         result.mean_return(),
         result.mean_length(),
     )?;
-    Ok(())
+    Ok(ExitCode::SUCCESS)
 }
 
 /// A live line on a terminal; elsewhere one plain line now and then.

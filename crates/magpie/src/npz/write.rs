@@ -38,6 +38,12 @@ impl OutFile {
             "{name}: is a directory; name a file, such as {}",
             path.join("out.npz").display()
         );
+        // A link stays a link: what it points to is replaced. Devices and pipes are not files to be replaced.
+        let path = &fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        ensure!(
+            !path.exists() || path.is_file(),
+            "{name}: exists and is not an ordinary file; choose another name"
+        );
         let folder = folder(path);
         ensure!(
             folder.is_dir(),
@@ -47,7 +53,9 @@ impl OutFile {
         let mut part = path.as_os_str().to_owned();
         part.push(".part");
         let part = PathBuf::from(part);
-        let file = File::create(&part).with_context(|| format!("{}: cannot be written", part.display()))?;
+        let file = File::create(&part).with_context(|| {
+            format!("{name}: cannot be written; choose a folder where you may write, with room on its disk")
+        })?;
         Ok(OutFile { path: path.to_owned(), part, file })
     }
 
@@ -59,7 +67,8 @@ impl OutFile {
 
     /// Writes the columns, each with `rows` rows, and gives the file its name.
     pub fn finish(self, columns: Vec<Column>, rows: usize) -> anyhow::Result<()> {
-        self.write(columns, rows).with_context(|| format!("{}: cannot be written", self.part.display()))?;
+        self.write(columns, rows)
+            .with_context(|| format!("{}: cannot be written; is its disk full?", self.path.display()))?;
         fs::rename(&self.part, &self.path)
             .with_context(|| format!("{}: cannot be renamed to {}", self.part.display(), self.path.display()))
     }
@@ -124,6 +133,19 @@ fn header(dtype: &str, shape: &[usize]) -> Vec<u8> {
 mod tests {
     use super::*;
     use crate::npz::Npz;
+
+    #[cfg(unix)]
+    #[test]
+    fn links_are_followed_and_devices_left_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let (target, link) = (folder.path().join("target.npz"), folder.path().join("link.npz"));
+        fs::write(&target, "old").unwrap();
+        std::os::unix::fs::symlink(&target, &link).unwrap();
+        OutFile::create(&link).unwrap().finish(vec![], 0).unwrap();
+        assert!(link.is_symlink() && fs::read(&target).unwrap() != b"old");
+        let error = OutFile::create(Path::new("/dev/null")).err().unwrap().to_string();
+        assert!(error.contains("not an ordinary file"), "{error}");
+    }
 
     #[test]
     fn what_is_written_is_read_again() {
