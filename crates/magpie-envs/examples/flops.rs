@@ -93,6 +93,9 @@ impl Number for Counted {
     fn gt(self, other: Counted) -> bool {
         self.0 > other.0
     }
+    fn le(self, other: Counted) -> bool {
+        self.0 <= other.0
+    }
     fn select(mask: bool, if_true: Counted, if_false: Counted) -> Counted {
         if mask { if_true } else { if_false }
     }

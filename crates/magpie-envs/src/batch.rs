@@ -20,7 +20,9 @@ pub struct Batch {
     chunks: Vec<Chunk>,
     /// One buffer of packed actions a chunk.
     actions: Vec<Vec<Pack>>,
+    first: u32,
     count: usize,
+    seed: u64,
 }
 
 /// What a step gives, one row an environment.
@@ -60,7 +62,7 @@ impl Batch {
             .iter()
             .map(|chunk| vec![Pack::default(); chunk.groups().len() * env.action_size()])
             .collect();
-        Batch { env, chunks, actions, count }
+        Batch { env, chunks, actions, first: ids.start, count, seed }
     }
 
     /// Number of environments.
@@ -71,6 +73,11 @@ impl Batch {
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.count == 0
+    }
+
+    /// Number of the first environment, and the seed.
+    pub(crate) fn identity(&self) -> (u32, u64) {
+        (self.first, self.seed)
     }
 
     /// What kind of environments these are.
@@ -112,7 +119,7 @@ impl Batch {
     /// If `rows` was not made by [`Batch::rows`] of a batch of this size.
     pub fn reset(&mut self, rows: &mut Rows) {
         let width = self.env.observation_size();
-        assert_eq!(rows.observation.len(), self.count * width, "observation rows");
+        self.check(rows);
         rows.terminated.fill(false);
         rows.truncated.fill(false);
         (&mut self.chunks, rows.observation.par_chunks_mut((CHUNK * width).max(1))).into_par_iter().for_each(
@@ -123,7 +130,18 @@ impl Batch {
         );
     }
 
-    /// One step of every environment under `actions` (a row each, limited to ±1).
+    fn check(&self, rows: &Rows) {
+        let (width, dims) = (self.env.observation_size(), self.env.measure_size());
+        assert_eq!(rows.observation.len(), self.count * width, "observation rows");
+        assert_eq!(rows.final_observation.len(), self.count * width, "final observation rows");
+        assert_eq!(rows.measure.len(), self.count * dims, "measure rows");
+        for len in [rows.reward.len(), rows.terminated.len(), rows.truncated.len()] {
+            assert_eq!(len, self.count, "rows of rewards and flags");
+        }
+    }
+
+    /// One step of every environment under `actions` (a row each, limited to ±1). An action that is not a number
+    /// makes the world of its environment so, which ends the episode.
     ///
     /// # Panics
     /// If `actions` or `rows` have the wrong size.
@@ -131,9 +149,9 @@ impl Batch {
         let (width, act, dims) =
             (self.env.observation_size(), self.env.action_size(), self.env.measure_size());
         assert_eq!(actions.len(), self.count * act, "action rows");
-        assert_eq!(rows.observation.len(), self.count * width, "observation rows");
+        self.check(rows);
         let split = |width: usize| (CHUNK * width).max(1);
-        let inputs = (&mut self.chunks, &mut self.actions, actions.par_chunks(split(act)));
+        let inputs = (&mut self.chunks, &mut self.actions).into_par_iter().enumerate();
         let outputs = (
             rows.observation.par_chunks_mut(split(width)),
             rows.final_observation.par_chunks_mut(split(width)),
@@ -142,9 +160,10 @@ impl Batch {
             rows.terminated.par_chunks_mut(CHUNK),
             rows.truncated.par_chunks_mut(CHUNK),
         );
-        inputs.into_par_iter().zip(outputs.into_par_iter()).for_each(
-            |((chunk, packs, actions), (observation, last, reward, measure, terminated, truncated))| {
-                chunk.pack_actions(actions, packs);
+        inputs.zip(outputs.into_par_iter()).for_each(
+            |((index, (chunk, packs)), (observation, last, reward, measure, terminated, truncated))| {
+                // Sliced and not zipped: a robot without actuators has empty rows, and steps all the same.
+                chunk.pack_actions(&actions[index * CHUNK * act..][..chunk.len() * act], packs);
                 chunk.step(packs);
                 chunk.unpack(width, observation, |group| &group.observation);
                 chunk.unpack_final(width, last);

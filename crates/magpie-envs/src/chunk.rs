@@ -97,26 +97,30 @@ impl Chunk {
     }
 
     fn step_groups(&mut self, groups: usize, actions: &[Pack], reset: bool) {
+        assert!(groups <= self.groups.len(), "groups");
         assert_eq!(actions.len(), groups * self.env.action_size(), "packs of actions");
         self.clock += 1;
-        struct Step<'a>(&'a mut Chunk, &'a [Pack], bool);
+        struct Step<'a>(&'a mut Chunk, &'a [Pack], bool, usize);
         impl Task for Step<'_> {
             type Output = ();
             #[inline(always)]
             fn run<S: Simd>(self, token: S) {
                 let Chunk { env, groups, noise, first, clock, .. } = self.0;
-                let actions = self.1.chunks_exact(env.action_size().max(1));
-                for (index, (group, action)) in groups.iter_mut().zip(actions).enumerate() {
+                let width = env.action_size();
+                for (index, group) in groups.iter_mut().enumerate().take(self.3) {
                     let noise = self.2.then_some(noise_of(*noise, *first, index, *clock));
-                    group.step(token, env, action, noise);
+                    group.step(token, env, &self.1[index * width..][..width], noise);
                 }
             }
         }
-        self.isa.run(Step(self, actions, reset));
+        self.isa.run(Step(self, actions, reset, groups));
     }
 
-    /// Copies the environment in (group, lane) `from` over the one in `to`, which lies in another group: so that
-    /// unfinished episodes can share fewer groups.
+    /// Copies state and observation of the environment in (group, lane) `from` over the one in `to`, which lies in
+    /// another group: so that unfinished episodes can share fewer groups.
+    ///
+    /// # Panics
+    /// If the groups are the same or not there.
     pub fn move_lane(&mut self, from: (usize, usize), to: (usize, usize)) {
         move_lane(&mut self.groups, from, to);
     }
@@ -180,5 +184,5 @@ impl Chunk {
 
 #[inline(always)]
 fn noise_of(stream: Stream, first: u32, group: usize, clock: u64) -> ResetNoise {
-    ResetNoise { stream, first_environment: first + (group * LANES) as u32, clock }
+    ResetNoise { stream, first_environment: first.wrapping_add((group * LANES) as u32), clock }
 }

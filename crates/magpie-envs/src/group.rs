@@ -5,7 +5,7 @@ use magpie_random::Stream;
 use magpie_simd::{LANES, Lanes, Mask, Number, Pack, Simd};
 
 use crate::environment::Environment;
-use crate::task::EPISODE_STEPS;
+use crate::task::{EPISODE_STEPS, Observation};
 
 /// Lane i of a set of environments is bit i.
 pub type LaneSet = u32;
@@ -18,7 +18,8 @@ pub struct Group {
     pub(crate) steps: [u32; LANES],
     /// What to act on next: after a finished episode, the first observation of the next one.
     pub observation: Vec<Pack>,
-    /// In the lanes of [`Group::done`], the last observation of the episode that has just finished.
+    /// In the lanes of [`Group::done`], the last observation of the episode that has just finished; not written by
+    /// steps without reset, after which [`Group::observation`] is that observation itself.
     pub final_observation: Vec<Pack>,
     /// Reward of the last step.
     pub reward: Pack,
@@ -124,7 +125,8 @@ impl Group {
         let stage = &env.stage;
         let width = stage.task.reset_noise as f32;
         for lane in members(lanes) {
-            let mut draws = noise.stream.draws(noise.first_environment + lane as u32, noise.clock);
+            let mut draws =
+                noise.stream.draws(noise.first_environment.wrapping_add(lane as u32), noise.clock);
             for (angle, rest) in self.angles.iter_mut().zip(&env.rest_angles) {
                 angle.0[lane] = rest + draws.uniform(-width, width);
             }
@@ -136,7 +138,9 @@ impl Group {
         set_pose::<Lanes<S>>(token, &stage.model, &self.angles, &self.velocities, &mut self.fresh);
         replace::<Lanes<S>>(token, lanes, &self.fresh, &mut self.world.bodies);
         refresh::<Lanes<S>>(token, &stage.model, &mut self.world);
-        touch::<Lanes<S>>(token, &stage.model, &mut self.world);
+        if stage.task.observation == Observation::Contacts {
+            touch::<Lanes<S>>(token, &stage.model, &mut self.world);
+        }
         stage.observe::<Lanes<S>>(token, &self.world, &[], &mut self.fresh_observation);
         if let Some(clip) = env.clip {
             limit(token, &mut self.fresh_observation, clip);
@@ -148,13 +152,12 @@ impl Group {
     }
 }
 
-/// Copies environment `from` (group, lane) over environment `to`.
+/// Copies state and observation of environment `from` (group, lane) over environment `to` in another group.
+///
+/// # Panics
+/// If the groups are the same or not there.
 pub(crate) fn move_lane(groups: &mut [Group], from: (usize, usize), to: (usize, usize)) {
-    let [source, target] = match groups.get_disjoint_mut([from.0, to.0]) {
-        Ok(pair) => pair,
-        // Within one group lanes never need to move.
-        Err(_) => return,
-    };
+    let [source, target] = groups.get_disjoint_mut([from.0, to.0]).expect("two different groups");
     target.steps[to.1] = source.steps[from.1];
     let bodies = source.world.bodies.iter().zip(&mut target.world.bodies);
     let components = bodies.flat_map(|(a, b)| a.components().zip(b.components_mut()));

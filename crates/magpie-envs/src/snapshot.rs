@@ -9,8 +9,12 @@ use crate::group::Group;
 /// Everything about a batch that changes, one row an environment. Does not depend on how the batch was cut.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Snapshot {
-    /// Steps and resets made so far: what the next random draws depend on, besides seed and environment.
-    pub clock: u64,
+    /// The seed and the number of the first environment: what random draws depend on, besides the clock.
+    pub seed: u64,
+    /// See above.
+    pub first: u32,
+    /// Steps and resets that each environment has made, `[N]`; chunks that were driven alone differ.
+    pub clock: Vec<u64>,
     /// Position, rotation, velocity and angular velocity of every body, `[N, bodies, 13]`.
     pub bodies: Vec<f32>,
     /// What each environment was about to act on, `[N, observation]`.
@@ -21,20 +25,39 @@ pub struct Snapshot {
 
 /// A snapshot that does not belong to the batch.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "snapshot: {field} has {found} numbers, but this batch needs {expected}; it was taken from another task, robot or number of environments"
-)]
-pub struct SnapshotMismatch {
-    field: &'static str,
-    expected: usize,
-    found: usize,
+pub enum SnapshotMismatch {
+    /// Another number of numbers.
+    #[error(
+        "snapshot: {field} has {found} numbers, but this batch needs {expected}; it was taken from another task, robot or number of environments"
+    )]
+    Size {
+        /// Which table.
+        field: &'static str,
+        /// What the batch needs.
+        expected: usize,
+        /// What the snapshot has.
+        found: usize,
+    },
+    /// Other random draws would follow.
+    #[error("snapshot: {field} is {found}, but that of this batch is {expected}")]
+    Identity {
+        /// Seed or first environment.
+        field: &'static str,
+        /// What the batch has.
+        expected: u64,
+        /// What the snapshot has.
+        found: u64,
+    },
 }
 
 impl Batch {
     /// Takes a snapshot.
     pub fn save(&self) -> Snapshot {
+        let (first, seed) = self.identity();
         let mut snapshot = Snapshot {
-            clock: self.chunks().first().map_or(0, |chunk| chunk.clock()),
+            seed,
+            first,
+            clock: Vec::new(),
             bodies: Vec::new(),
             observation: Vec::new(),
             steps: Vec::new(),
@@ -45,6 +68,7 @@ impl Batch {
                 snapshot.bodies.extend(body_packs(group).map(|pack| pack.0[lane]));
                 snapshot.observation.extend(group.observation.iter().map(|pack| pack.0[lane]));
                 snapshot.steps.push(group.steps[lane]);
+                snapshot.clock.push(chunk.clock());
             }
         }
         snapshot
@@ -57,13 +81,22 @@ impl Batch {
         let observation_width = self.environment().observation_size();
         let fits = |field, found, width: usize| {
             let expected = self.len() * width;
-            if found == expected { Ok(()) } else { Err(SnapshotMismatch { field, expected, found }) }
+            if found == expected { Ok(()) } else { Err(SnapshotMismatch::Size { field, expected, found }) }
         };
         fits("bodies", snapshot.bodies.len(), body_width)?;
         fits("observation", snapshot.observation.len(), observation_width)?;
         fits("steps", snapshot.steps.len(), 1)?;
+        fits("clock", snapshot.clock.len(), 1)?;
+        let (first, seed) = self.identity();
+        for (field, found, expected) in
+            [("seed", snapshot.seed, seed), ("first", snapshot.first.into(), first.into())]
+        {
+            if found != expected {
+                return Err(SnapshotMismatch::Identity { field, expected, found });
+            }
+        }
         for (index, chunk) in self.chunks_mut().iter_mut().enumerate() {
-            chunk.set_clock(snapshot.clock);
+            chunk.set_clock(snapshot.clock[index * CHUNK]);
             for i in 0..chunk.len() {
                 let row = index * CHUNK + i;
                 let (group, lane) = (&mut chunk.groups_mut()[i / LANES], i % LANES);

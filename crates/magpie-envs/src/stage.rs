@@ -104,12 +104,12 @@ impl<T: Scalar> Stage<T> {
         total
     }
 
-    /// Where the root has left its healthy range.
+    /// Where the root has left its healthy range, or is nowhere: a state that is not finite ends its episode.
     #[inline(always)]
     pub fn fallen<N: Number<Scalar = T>>(&self, token: N::Token, world: &World<N::Pack>) -> N::Mask {
         let root = &world.bodies[self.root];
         let height = N::load(token, &root.pos[2]);
-        let mut fallen = height.lt(height.constant(f64::NEG_INFINITY));
+        let mut fallen = outside(height, [f64::MIN, f64::MAX]);
         if let Some(range) = self.task.healthy.height {
             fallen = fallen | outside(height, range);
         }
@@ -122,7 +122,7 @@ impl<T: Scalar> Stage<T> {
 
 #[inline(always)]
 fn outside<N: Number>(value: N, [low, high]: [f64; 2]) -> N::Mask {
-    value.lt(value.constant(low)) | value.gt(value.constant(high))
+    !(value.constant(low).le(value) & value.le(value.constant(high)))
 }
 
 /// The second angle of the intrinsic x-y-z decomposition.

@@ -57,7 +57,7 @@ pub enum ForwardOf {
     CentreOfMass,
 }
 
-/// Open intervals for the root; `None` means any value is healthy.
+/// Closed intervals for the root; `None` means any value is healthy.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Healthy {
     /// Height in m.

@@ -116,8 +116,12 @@ fn chunks_driven_alone_do_what_the_batch_does() {
                 chunk.step(&packs);
                 for i in 0..chunk.len() {
                     let (group, lane) = (&chunk.groups()[i / 16], i % 16);
-                    let reward = together[t as usize].reward[ids.start as usize + i];
-                    assert_eq!(group.reward.0[lane].to_bits(), reward.to_bits(), "{} step {t}", task.name);
+                    let (rows, row) = (&together[t as usize], ids.start as usize + i);
+                    let observation: Vec<f32> = group.observation.iter().map(|pack| pack.0[lane]).collect();
+                    let want = &rows.observation[row * env.observation_size()..][..env.observation_size()];
+                    assert_eq!(bits(&observation), bits(want), "{} step {t}", task.name);
+                    assert_eq!(group.reward.0[lane].to_bits(), rows.reward[row].to_bits());
+                    assert_eq!(group.terminated >> lane & 1 == 1, rows.terminated[row]);
                 }
             }
         }
@@ -141,11 +145,106 @@ fn restoring_in_mid_episode_changes_nothing() {
 }
 
 #[test]
+fn restoring_chunks_that_were_driven_alone_changes_nothing() {
+    let env = environment("hopper");
+    let drive = |batch: &mut Batch, steps: std::ops::Range<u64>| {
+        let chunk = &mut batch.chunks_mut()[1];
+        let ids = chunk.first()..chunk.first() + chunk.len() as u32;
+        let mut packs = vec![Pack::default(); chunk.groups().len() * env.action_size()];
+        for t in steps {
+            chunk.pack_actions(&actions(&env, ids.clone(), t), &mut packs);
+            chunk.step(&packs);
+        }
+    };
+    let mut whole = Batch::new(Arc::clone(&env), 0..100, 3);
+    let mut rows = whole.rows();
+    whole.reset(&mut rows);
+    drive(&mut whole, 0..40);
+    let snapshot = whole.save();
+    let mut restored = Batch::new(Arc::clone(&env), 0..100, 3);
+    restored.restore(&snapshot).unwrap();
+    drive(&mut whole, 40..140);
+    drive(&mut restored, 40..140);
+    assert_eq!(whole.save(), restored.save());
+}
+
+#[test]
+fn a_nan_action_ends_the_episode_and_no_other() {
+    for task in TASKS {
+        let env = environment(task.name);
+        let mut batch = Batch::new(Arc::clone(&env), 0..20, 0);
+        let mut rows = batch.rows();
+        batch.reset(&mut rows);
+        let mut poisoned = vec![0.0; 20 * env.action_size()];
+        poisoned[3 * env.action_size()] = f32::NAN;
+        batch.step(&poisoned, &mut rows);
+        let ended: Vec<_> = (0..20).filter(|&i| rows.terminated[i]).collect();
+        assert_eq!(ended, [3], "{}", task.name);
+        assert!(rows.observation.iter().all(|v| v.is_finite()), "{}: a new episode has begun", task.name);
+    }
+}
+
+#[test]
+fn a_robot_without_actuators_moves_all_the_same() {
+    let robot = magpie_physics::robot::Robot::from_toml(
+        r#"
+        name = "ball"
+        feet = ["ball"]
+        placement = { root_at = [0, 0, 1.5] }
+        [world]
+        control_dt = 0.01
+        substeps = 1
+        gravity = [0, 0, -10]
+        penetration_correction = 0.1
+        [ground]
+        friction = 1
+        [[body]]
+        name = "ball"
+        mass = 1
+        inertia = 1
+        capsules = [{ radius = 0.1, friction = 1 }]
+        "#,
+        "ball",
+    )
+    .unwrap();
+    let options = Options { robot: Some(robot), ..Options::default() };
+    let mut batch = Batch::new(Arc::new(Environment::new("walker2d", options).unwrap()), 0..70, 0);
+    let mut rows = batch.rows();
+    batch.reset(&mut rows);
+    for _ in 0..20 {
+        batch.step(&[], &mut rows);
+    }
+    let width = batch.environment().observation_size();
+    assert!(rows.observation.chunks(width).all(|row| (1.2..1.4).contains(&row[0])), "all have fallen 0.2 m");
+}
+
+#[test]
+#[should_panic(expected = "rows of rewards")]
+fn rows_of_another_batch_are_refused() {
+    let mut batch = Batch::new(environment("hopper"), 0..20, 0);
+    let mut rows = batch.rows();
+    batch.reset(&mut rows);
+    rows.reward.clear();
+    batch.step(&[0.0; 60], &mut rows);
+}
+
+#[test]
+fn the_last_environments_there_can_be_work() {
+    let env = environment("hopper");
+    let ids = u32::MAX - 3..u32::MAX;
+    let rows = run(&mut Batch::new(env, ids.clone(), 0), ids, 0..50);
+    assert!(rows.iter().all(|r| r.observation.iter().all(|v| v.is_finite())));
+}
+
+#[test]
 fn snapshots_of_another_batch_are_refused() {
     let walker = Batch::new(environment("walker2d"), 0..20, 0).save();
     let error = Batch::new(environment("hopper"), 0..20, 0).restore(&walker).unwrap_err().to_string();
     assert!(error.contains("bodies") && error.contains("another task"), "{error}");
     assert!(Batch::new(environment("walker2d"), 0..21, 0).restore(&walker).is_err());
+    let error = Batch::new(environment("walker2d"), 0..20, 1).restore(&walker).unwrap_err().to_string();
+    assert!(error.contains("seed"), "{error}");
+    assert!(Batch::new(environment("walker2d"), 1..21, 0).restore(&walker).is_err());
 }
 
 #[test]

@@ -20,6 +20,18 @@ pub(crate) struct Contact<N> {
     pub depth: N,
 }
 
+impl<N: Number> Contact<N> {
+    /// `if_true` where the mask is true, `if_false` elsewhere.
+    #[inline(always)]
+    pub fn select(mask: N::Mask, if_true: Self, if_false: Self) -> Self {
+        Contact {
+            point: Vec3::select(mask, if_true.point, if_false.point),
+            normal: Vec3::select(mask, if_true.normal, if_false.normal),
+            depth: N::select(mask, if_true.depth, if_false.depth),
+        }
+    }
+}
+
 impl<N: Number> Segment<N> {
     /// The point of the segment nearest to `p`.
     #[inline(always)]

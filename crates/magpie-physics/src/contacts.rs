@@ -284,9 +284,27 @@ fn against_hurdles<N: Number>(
             start: Vec3::new(segment.start.x, zero, segment.start.z),
             end: Vec3::new(segment.end.x, zero, segment.end.z),
         };
+        // A fast foot may have its axis through the plate already, where nearest points tell nothing: it goes back to
+        // the side where its centre of mass was a substep ago.
+        let (from_start, from_end) = (segment.start.x - x, segment.end.x - x);
+        let came_from = motion.vel.x.mul_add(-N::splat(token, body.drift[0]), place.pos.x);
+        let side = N::select(came_from.lt(x), zero.constant(-1.0), zero.constant(1.0));
+        let astride = (from_start * from_end).lt(zero);
+        let crossing =
+            segment.end.z.mul_add(from_start, -(segment.start.z * from_end)) / (from_start - from_end);
+        let height = N::select(astride, crossing, (segment.start.z + segment.end.z) * zero.constant(0.5));
+        let pierced = ((side * from_start).lt(zero) | (side * from_end).lt(zero)) & height.lt(top);
+        let start_is_deeper = (side * from_start).lt(side * from_end);
+        let deepest = Vec3::select(start_is_deeper, flat_foot.start, flat_foot.end);
         let (on_foot, on_bar) = capsule::closest_points(flat_foot, bar);
         let radii = N::splat(token, foot.capsule.radius) + N::splat(token, hurdles.radius);
-        let contact = capsule::contact(on_foot, on_bar, radii);
+        let touching = capsule::contact(on_foot, on_bar, radii);
+        let through = Contact {
+            point: deepest,
+            normal: Vec3::new(side, zero, zero),
+            depth: (deepest.x - x).mul_add(-side, radii),
+        };
+        let contact = Contact::select(pierced, through, touching);
         if !contact.depth.gt(zero).any() {
             continue;
         }

@@ -1,7 +1,7 @@
 //! Spring joints: forces that hold two anchors together, torques that keep axes aligned and angles within their
 //! limits, damping, and actuators (sections 3 and 4 of the physics).
 
-use magpie_simd::{Number, Scalar};
+use magpie_simd::Number;
 
 use crate::model::{JointModel, Model};
 use crate::vector::{Mat3, Vec3, signed_angle};
@@ -231,7 +231,7 @@ impl Kind<2> for TwoAxes {
         let across = a1.scale_add(-c2.dot(a1), c2);
         // The floor matters only where the two axes coincide: no direction is right there, so no torque is.
         let length = across.guarded_norm().max(a1.x.constant(1e-30));
-        let strength = N::splat(token, N::Scalar::from_f64(joint.limit_strength.to_f64() / 5.0));
+        let strength = N::splat(token, joint.alignment_strength);
         let alignment = across.cross(c2) * (strength / length);
         ([first, second], Some(alignment))
     }

@@ -80,6 +80,8 @@ pub(crate) struct JointModel<T> {
     pub stiffness: T,
     pub spring_damping: T,
     pub limit_strength: T,
+    /// Strength of the torque that aligns the axes of a two-axis joint: a fifth of that of its limits.
+    pub alignment_strength: T,
     pub angular_damping: T,
 }
 
@@ -147,7 +149,7 @@ impl<T: Scalar> Model<T> {
     pub fn new(robot: &Robot, perturbation: &Perturbation) -> Model<T> {
         let t = T::from_f64;
         let friction_factor = perturbation.friction;
-        let hurdles = perturbation.hurdles.as_ref().filter(|h| h.height > 0.0);
+        let hurdles = perturbation.hurdles.as_ref().filter(|h| h.height > 0.0 && h.count > 0);
         let h = robot.substep_dt();
         let paired = |body| robot.collisions.iter().flatten().any(|c| c.body == body);
 
@@ -309,6 +311,7 @@ fn joint_models<T: Scalar>(robot: &Robot) -> (Vec<JointModel<T>>, [usize; 3]) {
             stiffness: t(joint.stiffness),
             spring_damping: t(joint.spring_damping),
             limit_strength: t(joint.limit_strength),
+            alignment_strength: t(joint.limit_strength / 5.0),
             angular_damping: t(joint.angular_damping),
         });
         first_dof += dof;

@@ -14,7 +14,8 @@ pub struct Perturbation {
 }
 
 /// Equal bars that lie across the track (along y, without end) and that the feet collide with. Seen from the side a
-/// bar is an upright plate with a rounded top.
+/// bar is an upright plate with a rounded top. Only feet collide: the rest of the robot passes through, so a bar should
+/// not be much higher than what carries the feet.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Hurdles {
     /// Height of the top above the ground, in m. At 0 there is nothing to collide with.
@@ -81,7 +82,12 @@ impl Default for Hurdles {
 
 impl Perturbation {
     /// Scales the strength of the actuator called `name`.
-    pub fn weaken(&mut self, robot: &Robot, name: &str, factor: f64) -> Result<(), PerturbationError> {
+    pub fn scale_strength(
+        &mut self,
+        robot: &Robot,
+        name: &str,
+        factor: f64,
+    ) -> Result<(), PerturbationError> {
         let index = robot.actuators.iter().position(|a| a.name == name).ok_or_else(|| {
             PerturbationError::UnknownActuator {
                 robot: robot.name.clone(),
@@ -89,15 +95,19 @@ impl Perturbation {
                 names: robot.actuators.iter().map(|a| a.name.as_str()).collect::<Vec<_>>().join(", "),
             }
         })?;
-        self.strength.resize(robot.actuators.len(), 1.0);
-        self.strength[index] = factor;
-        self.check(robot)
+        let mut changed = self.clone();
+        changed.strength.resize(robot.actuators.len(), 1.0);
+        changed.strength[index] = factor;
+        changed.check(robot)?;
+        *self = changed;
+        Ok(())
     }
 
     /// Refuses what cannot be simulated with this robot.
     pub fn check(&self, robot: &Robot) -> Result<(), PerturbationError> {
         let within = |field, value: f64, ok: bool, range| {
-            if ok && value.is_finite() {
+            // In single precision, because that is what lanes compute with.
+            if ok && (value as f32).is_finite() {
                 Ok(())
             } else {
                 Err(PerturbationError::OutOfRange { field, value, range })

@@ -116,7 +116,7 @@ impl<N: Number> Vec3<N> {
         self.dot(self).sqrt().masked(largest.gt(tiny))
     }
 
-    /// `self` where the mask is true, `other` elsewhere.
+    /// `if_true` where the mask is true, `if_false` elsewhere.
     #[inline(always)]
     pub fn select(mask: N::Mask, if_true: Self, if_false: Self) -> Self {
         Vec3::new(

@@ -76,10 +76,10 @@ impl Draws {
         (self.bits() >> 8) as f32 * (1.0 / 16_777_216.0)
     }
 
-    /// Uniform in [low, high).
+    /// Uniform in [low, high); `low` if there is nothing between the two.
     #[inline]
     pub fn uniform(&mut self, low: f32, high: f32) -> f32 {
-        (self.unit() * (high - low) + low).min(high.next_down())
+        (self.unit() * (high - low) + low).min(high.next_down()).max(low)
     }
 
     /// A pair of independent standard normals (Box and Muller).

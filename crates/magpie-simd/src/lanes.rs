@@ -99,6 +99,10 @@ impl<S: Simd> Number for f32x16<S> {
         self.simd_gt(other)
     }
     #[inline(always)]
+    fn le(self, other: Self) -> Self::Mask {
+        self.simd_le(other)
+    }
+    #[inline(always)]
     fn select(mask: Self::Mask, if_true: Self, if_false: Self) -> Self {
         mask.select(if_true, if_false)
     }

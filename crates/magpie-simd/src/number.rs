@@ -51,7 +51,9 @@ pub trait Number:
     fn lt(self, other: Self) -> Self::Mask;
     /// `self > other`.
     fn gt(self, other: Self) -> Self::Mask;
-    /// `self` where the mask is true, `other` elsewhere.
+    /// `self <= other`.
+    fn le(self, other: Self) -> Self::Mask;
+    /// `if_true` where the mask is true, `if_false` elsewhere.
     fn select(mask: Self::Mask, if_true: Self, if_false: Self) -> Self;
 
     /// The angle of the point (x, self) in (-π, π]; 0 at the origin.
@@ -75,10 +77,11 @@ pub trait Number:
         self.constant(0.0)
     }
 
-    /// Limits to [low, high].
+    /// Limits to [low, high]; NaN stays NaN. The number comes second because on x86 the second operand of a minimum or
+    /// maximum is what is given back if either is NaN.
     #[inline(always)]
     fn clamp(self, low: Self, high: Self) -> Self {
-        self.max(low).min(high)
+        high.min(low.max(self))
     }
 
     /// -1, 0 or 1.
@@ -225,6 +228,14 @@ impl Number for f64 {
     #[inline(always)]
     fn gt(self, other: f64) -> bool {
         self > other
+    }
+    #[inline(always)]
+    fn le(self, other: f64) -> bool {
+        self <= other
+    }
+    #[inline(always)]
+    fn clamp(self, low: f64, high: f64) -> f64 {
+        if self.is_nan() { self } else { self.max(low).min(high) }
     }
     #[inline(always)]
     fn select(mask: bool, if_true: f64, if_false: f64) -> f64 {

@@ -24,7 +24,7 @@ impl PerturbationArgs {
         let mut perturbation =
             Perturbation { friction: self.friction, hurdles: self.hurdles, ..Perturbation::default() };
         for (actuator, factor) in &self.strength {
-            perturbation.weaken(robot, actuator, *factor)?;
+            perturbation.scale_strength(robot, actuator, *factor)?;
         }
         perturbation.check(robot)?;
         Ok(perturbation)
