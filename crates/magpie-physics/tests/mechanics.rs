@@ -157,7 +157,7 @@ fn nonsense_perturbations_are_refused() {
 /// x of the ball after two seconds towards `count` hurdles from 2 m on.
 fn run_at_hurdles(height: f64, vz: f64, count: u32) -> f64 {
     let robot = Robot::from_toml(&BALL.replace("[0, 0, 100]", "[0, 0, 0.1]"), "ball").unwrap();
-    let hurdles = Hurdles { height, first: 2.0, spacing: 100.0, thickness: 0.1, count };
+    let hurdles = Hurdles { height, first: 2.0, spacing: 1.5, thickness: 0.1, count };
     let perturbation = Perturbation { friction: 0.0, hurdles: Some(hurdles), ..Perturbation::default() };
     let (model, mut world) = world(&robot, &perturbation);
     world.bodies[0].vel = [4.0, 0.0, vz];
