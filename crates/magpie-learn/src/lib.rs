@@ -23,6 +23,6 @@ mod window;
 
 pub use agent::{Agent, Networks, Policy};
 pub use evaluate::{Actions, Evaluation, evaluate};
-pub use trainer::{Episodes, Iteration, Trainer, TrainerState};
+pub use trainer::{Episodes, Iteration, Trainer, TrainerState, iterate_all};
 pub use update::{TrainConfig, UpdateError, UpdateStats};
 pub use window::{End, Window};

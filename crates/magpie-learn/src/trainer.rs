@@ -4,9 +4,11 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use magpie_envs::{Batch, Environment, Snapshot, SnapshotMismatch};
+use magpie_nn::normaliser::Moments;
 use magpie_nn::ppo::Ppo;
 use magpie_random::Stream;
 use magpie_simd::Isa;
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::agent::{Agent, Networks};
@@ -50,7 +52,7 @@ impl Episodes {
 }
 
 /// What one window and its update gave.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Iteration {
     /// Episodes that finished in the window.
     pub episodes: Episodes,
@@ -65,6 +67,8 @@ pub struct Trainer {
     pub config: TrainConfig,
     /// What is learnt.
     pub agent: Agent,
+    /// Whether the statistics of observations follow what is seen. Off, the policy keeps the eyes it came with.
+    pub track_observations: bool,
     networks: Networks,
     isa: Isa,
     batch: Batch,
@@ -111,6 +115,7 @@ impl Trainer {
             ppo: Ppo::new(&networks.actor, &networks.critic, isa),
             config,
             agent,
+            track_observations: true,
             networks,
             isa,
             batch,
@@ -132,17 +137,34 @@ impl Trainer {
         self.window.rows()
     }
 
+    /// The window that was learnt from last.
+    pub fn window(&self) -> &Window {
+        &self.window
+    }
+
+    /// Acts for a window and learns nothing but what observations look like: a beginner's first look around.
+    pub fn observe(&mut self) {
+        let (seen, _) = self.collect();
+        self.agent.observations.update(&seen);
+    }
+
+    fn collect(&mut self) -> (Moments, Episodes) {
+        let actor = Actor::new(&self.networks, &self.agent, self.isa, self.action_noise);
+        collect(&actor, &mut self.batch, &mut self.window, &mut self.running)
+    }
+
     /// Collects a window, lets `rewrite` change its rewards, and learns from it.
     pub fn iterate(&mut self, rewrite: impl FnOnce(&mut Window)) -> Result<Iteration, UpdateError> {
-        let actor = Actor::new(&self.networks, &self.agent, self.isa, self.action_noise);
-        let (seen, episodes) = collect(&actor, &mut self.batch, &mut self.window, &mut self.running);
+        let (seen, episodes) = self.collect();
         rewrite(&mut self.window);
         let explained_variance = estimate(&mut self.agent, &mut self.window, &self.config)?;
         let mut draws = self.order.draws(0, self.iteration);
         let mut update = learn(&mut self.ppo, &mut self.agent, &self.window, &self.config, &mut draws)?;
         update.explained_variance = explained_variance;
         // The window was acted and learnt with the old statistics; the next one uses what this one has shown.
-        self.agent.observations.update(&seen);
+        if self.track_observations {
+            self.agent.observations.update(&seen);
+        }
         self.iteration += 1;
         Ok(Iteration { episodes, update })
     }
@@ -167,4 +189,19 @@ impl Trainer {
         self.running = Running::from_parts(state.returns, state.lengths);
         Ok(())
     }
+}
+
+/// One iteration of each trainer, all at once; `rewrites[i]` changes the rewards of trainer i. Each keeps its own
+/// rewards, normalisers, end of epochs and limit of gradients. The first error, in the order of the trainers, is the
+/// one returned.
+pub fn iterate_all<R>(trainers: &mut [Trainer], rewrites: &mut [R]) -> Result<Vec<Iteration>, UpdateError>
+where
+    R: FnMut(&mut Window) + Send,
+{
+    let results: Vec<_> = trainers
+        .par_iter_mut()
+        .zip(rewrites)
+        .map(|(trainer, rewrite)| trainer.iterate(rewrite))
+        .collect();
+    results.into_iter().collect()
 }

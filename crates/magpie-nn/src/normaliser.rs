@@ -152,6 +152,11 @@ impl Running {
         Running { count, mean: vec![mean; width], variance: vec![variance; width] }
     }
 
+    /// Exactly these statistics, as read from another one.
+    pub fn from_parts(mean: Vec<f64>, variance: Vec<f64>, count: f64) -> Running {
+        Running { mean, variance, count }
+    }
+
     /// How many rows were seen, the prior included.
     pub fn count(&self) -> f64 {
         self.count

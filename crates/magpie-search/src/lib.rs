@@ -1,0 +1,35 @@
+//! The search: PPGA with curiosity, an archive of many good policies from one that walks.
+//!
+//! Three nouns. The *search policy* walks through parameter space. Around it *branches* are tried: steps along the
+//! gradients of the objective and of each measure, mixed by coefficients that xNES proposes. An *archive* keeps the
+//! best policy for each way of behaving, and how much each branch improves it teaches xNES which mixtures pay, and the
+//! search policy where to walk.
+//!
+//! ```text
+//!            ┌─► gradients: one copy trained on the objective, one on each measure
+//! search ────┤
+//! policy ◄───┤   branches: policy + c₀ ∇objective + Σ cⱼ ∇measureⱼ,  c ~ xNES
+//!   ▲        └─► evaluated for whole episodes, inserted as a batch
+//!   │                                   │ improvement
+//!   └── walk: PPO on μ₀ objective + Σ μⱼ measureⱼ ◄── xNES
+//! ```
+//!
+//! [`Search::iterate`] is one round of that (Algorithm 1 of the paper), on a page. The objective reward of a step comes
+//! from a [`RewardModel`]; [`Curiosity`] adds a bonus to episodes that behave like nobody in the archive. Everything
+//! that lives from one iteration to the next is in one record, [`State`].
+
+mod blend;
+mod branches;
+mod config;
+mod curiosity;
+mod gradients;
+mod phase;
+mod reward;
+mod search;
+
+pub use branches::{Outing, elite_policy};
+pub use config::{ArchiveConfig, ConfigError, SearchConfig};
+pub use curiosity::{Curiosity, Memory, Scope};
+pub use phase::Course;
+pub use reward::{RewardModel, TrueReward};
+pub use search::{Critic, Report, Search, SearchError, SearchPolicy, Seconds, State};

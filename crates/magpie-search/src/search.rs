@@ -1,0 +1,413 @@
+//! Algorithm 1: one iteration of the search.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use magpie_envs::Environment;
+use magpie_learn::{Agent, Networks, Policy, UpdateError};
+use magpie_nn::adam::Adam;
+use magpie_nn::normaliser::Running;
+use magpie_nn::{ShapeError, init};
+use magpie_qd::{ArchivePair, Candidate, Insertion, Metrics, Provenance, Xnes};
+use magpie_random::Stream;
+use serde::{Deserialize, Serialize};
+
+use crate::blend::Blend;
+use crate::branches::{Outing, elite_policy, normaliser_len};
+use crate::config::{ConfigError, SearchConfig};
+use crate::gradients::Gradients;
+use crate::phase::{Course, Gym, Phase};
+use crate::reward::RewardModel;
+
+/// A critic with its optimiser's memory and the units that it speaks in.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Critic {
+    parameters: Vec<f32>,
+    adam: Adam,
+    returns: Running,
+}
+
+impl Critic {
+    fn new(networks: &Networks, seed: u64, who: u32) -> Critic {
+        let mut draws = Stream::new(seed, "initial critics").draws(who, 0);
+        let parameters = init::orthogonal(&networks.critic, std::f32::consts::SQRT_2, 1.0, &mut draws);
+        Critic { adam: Adam::new(parameters.len()), parameters, returns: Running::new(1) }
+    }
+
+    pub(crate) fn of(agent: Agent) -> Critic {
+        let Agent { learner, returns, .. } = agent;
+        Critic { parameters: learner.critic, adam: learner.critic_adam, returns }
+    }
+
+    /// This critic beside the policy of `agent`.
+    pub(crate) fn with_policy_of(&self, agent: &Agent) -> Agent {
+        let mut copy = agent.clone();
+        copy.learner.critic.clone_from(&self.parameters);
+        copy.learner.critic_adam = self.adam.clone();
+        copy.returns = self.returns.clone();
+        copy
+    }
+}
+
+/// Everything that lives from one iteration to the next.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct State {
+    /// Iterations made.
+    pub iteration: u64,
+    /// Environment steps made, evaluation included.
+    pub env_steps: u64,
+    /// Restarts made.
+    pub restarts: u64,
+    /// The search policy, with the critic of the walk.
+    pub agent: Agent,
+    /// Critics of the gradient phase: of the objective, then of each measure.
+    pub critics: Vec<Critic>,
+    /// The distribution of coefficients.
+    pub xnes: Xnes,
+    /// Both archives.
+    pub archives: ArchivePair,
+}
+
+/// Where the time of an iteration went.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Seconds {
+    /// Gradient phase.
+    pub gradients: f64,
+    /// Making branches, and the episodes of search policy and branches.
+    pub evaluation: f64,
+    /// Insertion and xNES.
+    pub archive: f64,
+    /// Walk.
+    pub walk: f64,
+}
+
+/// How the search policy does.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SearchPolicy {
+    /// Mean true return.
+    pub objective: f64,
+    /// Mean length of its episodes.
+    pub length: f64,
+    /// Mean measures.
+    pub measures: Vec<f64>,
+}
+
+/// What an iteration gave.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Report {
+    /// Iterations made, this one included.
+    pub iteration: u64,
+    /// Of the result archive.
+    pub metrics: Metrics,
+    /// Cells that were empty before.
+    pub new_cells: usize,
+    /// Branches that the soft archive accepted.
+    pub accepted: usize,
+    /// Branches that were not considered because something about them is not finite.
+    pub refused: usize,
+    /// Restarts since the beginning.
+    pub restarts: u64,
+    /// Environment steps since the beginning.
+    pub env_steps: u64,
+    /// How the search policy did before it walked.
+    pub search_policy: SearchPolicy,
+    /// Training of the copy that serves the objective.
+    pub gradients: Course,
+    /// Training of the walk; `None` if the search restarted instead.
+    pub walk: Option<Course>,
+    /// Where the time went.
+    pub seconds: Seconds,
+}
+
+/// Why a search cannot start or go on.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum SearchError {
+    /// A value makes no sense.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// A network of an impossible shape.
+    #[error(transparent)]
+    Shape(#[from] ShapeError),
+    /// An archive or xNES.
+    #[error(transparent)]
+    Archive(#[from] magpie_qd::Error),
+    /// A saved state belongs to another search.
+    #[error("the saved state does not fit the configuration: {0}")]
+    Foreign(&'static str),
+    /// Training met numbers that are not finite.
+    #[error("{phase}: {reason}")]
+    Learning {
+        /// Gradients or walk.
+        phase: &'static str,
+        /// What.
+        reason: UpdateError,
+    },
+}
+
+impl SearchError {
+    fn during(phase: &'static str) -> impl FnOnce(UpdateError) -> SearchError {
+        move |reason| SearchError::Learning { phase, reason }
+    }
+}
+
+/// Which environments and noise a part of an iteration sees.
+#[derive(Clone, Copy)]
+enum Part {
+    Warmup,
+    Gradients,
+    Evaluation,
+    Walk,
+}
+
+/// A search under way.
+pub struct Search {
+    env: Arc<Environment>,
+    networks: Networks,
+    config: SearchConfig,
+    seed: u64,
+    model: Box<dyn RewardModel>,
+    state: State,
+}
+
+impl Search {
+    /// A search at its beginning.
+    pub fn new(
+        env: Arc<Environment>,
+        config: SearchConfig,
+        model: Box<dyn RewardModel>,
+        seed: u64,
+    ) -> Result<Search, SearchError> {
+        let measures = env.measure_size();
+        config.check(measures)?;
+        let networks = Networks::paper(env.observation_size(), env.action_size())?;
+        let mut draws = Stream::new(seed, "xnes start").draws(0, 0);
+        let state = State {
+            iteration: 0,
+            env_steps: 0,
+            restarts: 0,
+            agent: Agent::new(&networks, seed),
+            critics: (0..=measures as u32).map(|who| Critic::new(&networks, seed, who)).collect(),
+            xnes: Xnes::start(measures, config.sigma0, &mut draws)?,
+            archives: ArchivePair::new(
+                config.grid(&env)?,
+                config.acceptance(),
+                networks.policy_len(),
+                normaliser_len(env.observation_size()),
+            )?,
+        };
+        let mut search = Search { env, networks, config, seed, model, state };
+        search.look_around();
+        Ok(search)
+    }
+
+    /// A search that goes on from a state of one with the same configuration.
+    pub fn resume(
+        env: Arc<Environment>,
+        config: SearchConfig,
+        model: Box<dyn RewardModel>,
+        seed: u64,
+        state: State,
+    ) -> Result<Search, SearchError> {
+        config.check(env.measure_size())?;
+        let networks = Networks::paper(env.observation_size(), env.action_size())?;
+        let fits = [
+            (state.agent.learner.policy.len() == networks.policy_len(), "size of the policy"),
+            (state.agent.learner.critic.len() == networks.critic.parameters(), "size of the critic"),
+            (state.critics.len() == env.measure_size() + 1, "number of critics"),
+            (state.xnes.dim() == env.measure_size() + 1, "dimensions of xNES"),
+            (*state.archives.cells() == config.grid(&env)?.into(), "cells of the archive"),
+            (state.archives.soft().acceptance() == config.acceptance(), "rule of the soft archive"),
+        ];
+        match fits.into_iter().find(|(fits, _)| !fits) {
+            Some((_, what)) => Err(SearchError::Foreign(what)),
+            None => Ok(Search { env, networks, config, seed, model, state }),
+        }
+    }
+
+    /// All that must be kept to resume.
+    pub fn state(&self) -> &State {
+        &self.state
+    }
+
+    /// What is searched with.
+    pub fn config(&self) -> &SearchConfig {
+        &self.config
+    }
+
+    /// Of the result archive.
+    pub fn metrics(&self) -> Metrics {
+        self.state.archives.metrics(self.config.qd_offset())
+    }
+
+    /// Statistics of observations before the first gradient, so that the first copies see as later ones do.
+    fn look_around(&mut self) {
+        let mut trainer =
+            self.gym(Part::Warmup).trainer(self.state.agent.clone(), 0..self.config.environments);
+        trainer.observe();
+        self.state.env_steps += trainer.steps_per_iteration() as u64;
+        self.state.agent = trainer.agent;
+    }
+
+    /// One iteration. If the gradients fail, the state is that before the iteration; if the walk fails, the iteration
+    /// is done but for the walk, and what its branches found is kept.
+    pub fn iterate(&mut self) -> Result<Report, SearchError> {
+        let mut clock = Clock::start();
+        let mut seconds = Seconds::default();
+        let agent = self.search_agent();
+
+        let gradients = self.gradients(&agent)?;
+        seconds.gradients = clock.lap();
+
+        let coefficients = self.coefficients();
+        let outings = self.try_out(&agent, &gradients, &coefficients);
+        seconds.evaluation = clock.lap();
+
+        let (alone, insertion) = self.insert(&outings)?;
+        self.state.xnes.tell(&coefficients, &insertion.values())?;
+        self.state.agent = agent;
+        seconds.archive = clock.lap();
+
+        // A walk before a restart would be thrown away.
+        let walk = if insertion.accepted() == 0 {
+            self.restart()?;
+            None
+        } else {
+            Some(self.walk().map_err(SearchError::during("walk")))
+        };
+        self.state.iteration += 1;
+        let walk = walk.transpose()?;
+        seconds.walk = clock.lap();
+
+        let search_policy = &outings[0];
+        Ok(Report {
+            iteration: self.state.iteration,
+            metrics: self.metrics(),
+            new_cells: alone.new_cells + insertion.new_cells,
+            accepted: insertion.accepted(),
+            refused: insertion.refused(),
+            restarts: self.state.restarts,
+            env_steps: self.state.env_steps,
+            search_policy: SearchPolicy {
+                objective: search_policy.objective,
+                length: search_policy.length,
+                measures: search_policy.measures.clone(),
+            },
+            gradients: gradients.course,
+            walk,
+            seconds,
+        })
+    }
+
+    /// The search policy as the iteration starts.
+    fn search_agent(&self) -> Agent {
+        let mut agent = self.state.agent.clone();
+        if self.config.reset_log_std {
+            agent.learner.policy[self.networks.actor.parameters()..].fill(0.0);
+        }
+        agent
+    }
+
+    /// ∇objective and ∇measures, by training copies of the search policy.
+    fn gradients(&mut self, agent: &Agent) -> Result<Gradients, SearchError> {
+        let mut critics = self.state.critics.clone();
+        let gym = self.gym(Part::Gradients);
+        let archives = &self.state.archives;
+        let gradients =
+            Gradients::estimate(&gym, &self.config, agent, &mut critics, archives, &mut *self.model)
+                .map_err(SearchError::during("gradients"))?;
+        self.state.critics = critics;
+        self.state.env_steps += gradients.course.steps;
+        Ok(gradients)
+    }
+
+    /// One row for each branch.
+    fn coefficients(&self) -> Vec<f64> {
+        let mut draws = Stream::new(self.seed, "coefficients").draws(0, self.state.iteration);
+        self.state.xnes.ask(self.config.branches as usize, &mut draws)
+    }
+
+    /// Whole episodes of the search policy and then of each branch.
+    fn try_out(&mut self, agent: &Agent, gradients: &Gradients, coefficients: &[f64]) -> Vec<Outing> {
+        let search_policy = agent.policy();
+        let branch = |c: &[f64]| {
+            let mut policy = search_policy.clone();
+            gradients.branch(&mut policy.parameters, c);
+            policy
+        };
+        let branches = coefficients.chunks(self.state.xnes.dim()).map(branch);
+        let policies: Vec<Policy> = std::iter::once(search_policy.clone()).chain(branches).collect();
+        let (episodes, seed) = (self.config.episodes(), self.seed_of(Part::Evaluation));
+        let (outings, steps) = Outing::of(&self.env, &self.networks, policies, episodes, seed);
+        self.state.env_steps += steps;
+        outings
+    }
+
+    /// Offers the search policy alone, then all branches as one batch.
+    fn insert(&mut self, outings: &[Outing]) -> Result<(Insertion, Insertion), SearchError> {
+        let iteration = self.state.iteration;
+        // Number 0 is the search policy itself.
+        let provenance = |i: usize| Provenance { iteration, branch: i.checked_sub(1).map(|b| b as u32) };
+        let candidates: Vec<Candidate<'_>> =
+            outings.iter().enumerate().map(|(i, outing)| outing.candidate(provenance(i))).collect();
+        let (alone, branches) = candidates.split_at(1);
+        Ok((self.state.archives.add(alone)?, self.state.archives.add(branches)?))
+    }
+
+    /// PPO on the mixture that xNES now believes in.
+    fn walk(&mut self) -> Result<Course, UpdateError> {
+        let coefficients = self.state.xnes.mean().iter().map(|&c| c as f32).collect();
+        let environments = self.config.environments;
+        let archives = &self.state.archives;
+        let blend = Blend::new(coefficients, environments as usize, self.config.curiosity, archives);
+        let trainer = self.gym(Part::Walk).trainer(self.state.agent.clone(), 0..environments);
+        let mut phase = Phase::new(vec![trainer], vec![blend]);
+        let course = phase.train(self.config.walk_iterations, &mut *self.model)?;
+        let walked = phase.into_agents();
+        self.state.env_steps += course.steps;
+        self.state.agent = walked.into_iter().next().unwrap_or_else(|| self.state.agent.clone());
+        Ok(course)
+    }
+
+    /// Nothing was accepted: a new distribution, and a random elite as search policy, behind its own normaliser.
+    fn restart(&mut self) -> Result<(), SearchError> {
+        let mut draws = Stream::new(self.seed, "restart").draws(0, self.state.iteration);
+        let State { agent, xnes, archives, restarts, .. } = &mut self.state;
+        if let Some(elite) = archives.random_elite(&mut draws) {
+            let policy = elite_policy(&elite);
+            agent.learner.policy = policy.parameters;
+            agent.observations = policy.normaliser;
+        }
+        *xnes = Xnes::start(self.env.measure_size(), self.config.sigma0, &mut draws)?;
+        *restarts += 1;
+        Ok(())
+    }
+
+    fn gym(&self, part: Part) -> Gym {
+        Gym {
+            env: Arc::clone(&self.env),
+            networks: self.networks.clone(),
+            config: self.config.train.clone(),
+            seed: self.seed_of(part),
+        }
+    }
+
+    /// Environments and action noise of a part of this iteration: nothing is met twice.
+    fn seed_of(&self, part: Part) -> u64 {
+        let mut draws = Stream::new(self.seed, "parts of iterations").draws(part as u32, self.state.iteration);
+        u64::from(draws.bits()) << 32 | u64::from(draws.bits())
+    }
+}
+
+/// Time since the last lap.
+struct Clock(Instant);
+
+impl Clock {
+    fn start() -> Clock {
+        Clock(Instant::now())
+    }
+
+    fn lap(&mut self) -> f64 {
+        let now = Instant::now();
+        (now - std::mem::replace(&mut self.0, now)).as_secs_f64()
+    }
+}
