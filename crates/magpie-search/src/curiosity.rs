@@ -47,7 +47,17 @@ pub struct Memory {
 impl Memory {
     /// For environments that have just been reset.
     pub fn new(environments: usize, measures: usize) -> Memory {
-        Memory { sums: vec![0.0; environments * measures], steps: vec![0; environments] }
+        Memory::from_parts(vec![0.0; environments * measures], vec![0; environments])
+    }
+
+    /// For environments in mid-episode: sums of measures, one row an environment, and numbers of steps.
+    pub fn from_parts(sums: Vec<f64>, steps: Vec<u32>) -> Memory {
+        Memory { sums, steps }
+    }
+
+    /// Sums of measures and numbers of steps.
+    pub fn parts(&self) -> (&[f64], &[u32]) {
+        (&self.sums, &self.steps)
     }
 }
 

@@ -1,0 +1,88 @@
+//! Same seed, same bytes: whatever the number of threads, stopped and resumed or not.
+
+use std::sync::Arc;
+
+use magpie_envs::{Environment, Options};
+use magpie_search::{Scope, Search, SearchConfig, State, TrueReward};
+
+fn config(env: &Environment) -> SearchConfig {
+    let mut config = SearchConfig {
+        environments: 70,
+        branches: 7,
+        gradient_iterations: 2,
+        walk_iterations: 2,
+        ..SearchConfig::paper(env)
+    };
+    config.train.window = 32;
+    config.curiosity.weight = 1.0;
+    config.curiosity.scope = Scope::Episode;
+    // A hopper that falls at once is accepted too.
+    config.archive.threshold_min = 0.0;
+    config
+}
+
+fn start() -> Search {
+    let env = Arc::new(Environment::new("hopper", Options::default()).unwrap());
+    let config = config(&env);
+    Search::new(env, config, Box::new(TrueReward), 11).unwrap()
+}
+
+fn bytes(search: &Search) -> Vec<u8> {
+    postcard::to_stdvec(search.state()).unwrap()
+}
+
+fn with_threads<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> T {
+    rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(work)
+}
+
+fn run(threads: usize) -> Vec<u8> {
+    with_threads(threads, || {
+        let mut search = start();
+        for _ in 0..3 {
+            search.iterate().unwrap();
+        }
+        bytes(&search)
+    })
+}
+
+#[test]
+fn threads_do_not_matter() {
+    assert!(run(1) == run(3));
+}
+
+#[test]
+fn stopping_and_resuming_does_not_matter() {
+    let resumed = with_threads(2, || {
+        let mut search = start();
+        for _ in 0..3 {
+            search.iterate().unwrap();
+            let state: State = postcard::from_bytes(&bytes(&search)).unwrap();
+            let env = Arc::new(Environment::new("hopper", Options::default()).unwrap());
+            let config = config(&env);
+            search = Search::resume(env, config, Box::new(TrueReward), 11, state).unwrap();
+        }
+        bytes(&search)
+    });
+    assert!(resumed == run(2));
+}
+
+#[test]
+fn the_archive_fills_and_another_seed_gives_another_one() {
+    let mut search = start();
+    let report = search.iterate().unwrap();
+    assert!(report.metrics.elites > 0 && report.new_cells == report.metrics.elites);
+    let env = Arc::new(Environment::new("hopper", Options::default()).unwrap());
+    let config = config(&env);
+    let mut other = Search::new(env, config, Box::new(TrueReward), 12).unwrap();
+    other.iterate().unwrap();
+    assert!(bytes(&search) != bytes(&other));
+}
+
+#[test]
+fn a_state_of_another_search_is_refused() {
+    let env = Arc::new(Environment::new("walker2d", Options::default()).unwrap());
+    let config = config(&env);
+    let state = start().state().clone();
+    let Err(error) = Search::resume(env, config, Box::new(TrueReward), 11, state) else { panic!("accepted") };
+    assert!(error.to_string().contains("size of the policy"), "{error}");
+}
