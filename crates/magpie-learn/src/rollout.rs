@@ -38,6 +38,8 @@ impl Actor {
 /// The rows of a window that one chunk writes.
 struct Rows<'a> {
     observations: &'a mut [f32],
+    /// Empty if nobody asks for it.
+    next_observations: &'a mut [f32],
     actions: &'a mut [f32],
     log_probs: &'a mut [f32],
     values: &'a mut [f32],
@@ -79,8 +81,12 @@ pub(crate) fn collect(
     let env = batch.environment().clone();
     let (obs, act, dims) = (env.observation_size(), env.action_size(), env.measure_size());
     let split = |width: usize| (CHUNK * steps * width).max(1);
+    let mut next_observations: Vec<&mut [f32]> =
+        window.next_observations.chunks_mut(split(obs)).collect();
+    next_observations.resize_with(batch.chunks_mut().len(), Default::default);
     let tables = (
         window.observations.par_chunks_mut(split(obs)),
+        next_observations,
         window.actions.par_chunks_mut(split(act)),
         window.log_probs.par_chunks_mut(split(1)),
         window.values.par_chunks_mut(split(1)),
@@ -93,8 +99,8 @@ pub(crate) fn collect(
     let results: Vec<(Moments, Episodes)> = (batch.chunks_mut(), tables, running)
         .into_par_iter()
         .map(|(chunk, tables, (returns, lengths))| {
-            let (observations, actions, log_probs, values, rewards, measures, ends, bootstrap) = tables;
-            let rows = Rows { observations, actions, log_probs, values, rewards, measures, ends, bootstrap };
+            let (observations, next_observations, actions, log_probs, values, rewards, measures, ends, bootstrap) = tables;
+            let rows = Rows { observations, next_observations, actions, log_probs, values, rewards, measures, ends, bootstrap };
             run_chunk(actor, chunk, rows, steps, returns, lengths)
         })
         .collect();
@@ -153,6 +159,11 @@ fn run_chunk(
                 width: dims,
                 rows: &mut rows.measures[(at + first) * dims..][..live * dims],
             });
+            if !rows.next_observations.is_empty() {
+                let packs = after_step(actor, group, &mut scratch.last, &mut scratch.after);
+                let rows = &mut rows.next_observations[(at + first) * obs..][..live * obs];
+                isa.run(Unpack { packs, width: obs, rows });
+            }
             rows.ends[at + first..][..live].fill(End::Continues);
             for lane in 0..live {
                 returns[first + lane] += f64::from(group.reward.0[lane]);
@@ -178,6 +189,18 @@ fn run_chunk(
         }
     }
     (seen, episodes)
+}
+
+/// Normalised observations after a step: where an episode has ended, its last one and not the first of the next.
+fn after_step<'a>(actor: &Actor, group: &Group, last: &mut [Pack], after: &'a mut [Pack]) -> &'a [Pack] {
+    actor.normaliser.panels(actor.isa, &group.observation, after);
+    if group.done() != 0 {
+        actor.normaliser.panels(actor.isa, &group.final_observation, last);
+        for lane in members(group.done()) {
+            after.iter_mut().zip(&*last).for_each(|(after, last)| after.0[lane] = last.0[lane]);
+        }
+    }
+    after
 }
 
 /// Reports the episodes of a group that have just finished, with the value of the final observation if they were cut
@@ -215,6 +238,7 @@ struct Scratch {
     critic: Trace,
     last: Vec<Pack>,
     last_trace: Trace,
+    after: Vec<Pack>,
 }
 
 impl Scratch {
@@ -230,6 +254,7 @@ impl Scratch {
             critic: Trace::new(critic, panels),
             last: room(policy.inputs()),
             last_trace: Trace::new(critic, 1),
+            after: room(policy.inputs()),
         }
     }
 }

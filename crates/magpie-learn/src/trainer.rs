@@ -142,6 +142,11 @@ impl Trainer {
         &self.window
     }
 
+    /// Keeps what is observed after each step in the windows to come.
+    pub fn keep_next_observations(&mut self) {
+        self.window.keep_next();
+    }
+
     /// Acts for a window and learns nothing but what observations look like: a beginner's first look around.
     pub fn observe(&mut self) {
         let (seen, _) = self.collect();

@@ -14,6 +14,9 @@ pub struct Window {
     steps: usize,
     /// Normalised observations on which the agent acted.
     pub observations: Vec<f32>,
+    /// Normalised observations after the steps, the last one of an episode included; empty unless
+    /// [`keep_next`](Window::keep_next) has asked for them.
+    pub next_observations: Vec<f32>,
     /// Actions as they were drawn; the environment limits them.
     pub actions: Vec<f32>,
     /// log π of the actions.
@@ -61,6 +64,7 @@ impl Window {
             environments,
             steps,
             observations: table(observation),
+            next_observations: Vec::new(),
             actions: table(action),
             log_probs: table(1),
             values: table(1),
@@ -71,6 +75,11 @@ impl Window {
             advantages: table(1),
             returns: table(1),
         }
+    }
+
+    /// Keeps what was observed after each step, for those who judge transitions.
+    pub fn keep_next(&mut self) {
+        self.next_observations.resize(self.observations.len(), 0.0);
     }
 
     /// Number of rows.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use magpie_envs::{Environment, Options};
-use magpie_learn::{Actions, Agent, Networks, TrainConfig, Trainer, TrainerState, Window, evaluate};
+use magpie_learn::{Actions, Agent, End, Networks, TrainConfig, Trainer, TrainerState, Window, evaluate};
 use magpie_nn::Shape;
 
 fn setting(task: &str) -> (Arc<Environment>, Networks) {
@@ -132,4 +132,29 @@ fn evaluation_repeats_itself() {
     });
     assert_eq!(a, b);
     assert_ne!(a[0].returns, a[1].returns);
+}
+
+#[test]
+fn what_comes_after_a_step_is_what_the_next_one_starts_from() {
+    let env = Arc::new(Environment::new("hopper", Options::default()).unwrap());
+    let networks = Networks::paper(env.observation_size(), env.action_size()).unwrap();
+    let config = TrainConfig { window: 40, ..TrainConfig::default() };
+    let agent = Agent::new(&networks, 1);
+    let mut trainer = Trainer::new(Arc::clone(&env), 0..70, networks, agent, config, 1);
+    trainer.keep_next_observations();
+    trainer.observe();
+    let (window, obs) = (trainer.window(), env.observation_size());
+    let row = |table: &[f32], row: usize| table[row * obs..][..obs].to_vec();
+    let (mut within, mut across) = (0, 0);
+    for environment in 0..70 {
+        let rows: Vec<usize> = window.rows_of(environment).collect();
+        for pair in rows.windows(2) {
+            let same = row(&window.next_observations, pair[0]) == row(&window.observations, pair[1]);
+            // A fallen hopper's last observation is not the first one of the next episode.
+            let ended = window.ends[pair[0]] != End::Continues;
+            assert_ne!(same, ended, "environment {environment}");
+            if ended { across += 1 } else { within += 1 }
+        }
+    }
+    assert!(within > 1000 && across > 10, "{within} steps within episodes, {across} ends");
 }

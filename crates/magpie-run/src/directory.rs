@@ -1,7 +1,7 @@
 //! A folder that belongs to one run and, while it runs, to one process.
 
 use std::fs::{self, File, TryLockError};
-use std::io::Write;
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use crate::error::RunError;
@@ -60,14 +60,22 @@ impl RunDirectory {
     }
 }
 
-/// Writes beside, flushes to disk, renames.
 pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), RunError> {
+    write_with(path, |file| file.write_all(bytes))
+}
+
+/// Writes beside, flushes to disk, renames.
+pub(crate) fn write_with(
+    path: &Path,
+    contents: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
+) -> Result<(), RunError> {
     let mut beside = path.as_os_str().to_owned();
     beside.push(".part");
     let beside = PathBuf::from(beside);
-    let result = File::create(&beside).and_then(|mut file| {
-        file.write_all(bytes)?;
-        file.sync_all()?;
+    let result = File::create(&beside).and_then(|file| {
+        let mut buffer = BufWriter::with_capacity(1 << 16, file);
+        contents(&mut buffer)?;
+        buffer.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()?;
         fs::rename(&beside, path)
     });
     if result.is_err() {

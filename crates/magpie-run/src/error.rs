@@ -55,7 +55,7 @@ pub enum RunError {
     #[error("{field} is {value}, but must be {range}")]
     Value {
         /// Key of the configuration.
-        field: &'static str,
+        field: String,
         /// What was given.
         value: String,
         /// What is allowed.
@@ -74,6 +74,17 @@ pub enum RunError {
         iteration: u64,
         /// What.
         reason: magpie_learn::UpdateError,
+    },
+    /// A search cannot start.
+    #[error(transparent)]
+    Setup(#[from] magpie_search::SearchError),
+    /// A search cannot go on.
+    #[error("iteration {iteration}: {reason}; the checkpoint holds the last good state")]
+    Search {
+        /// When.
+        iteration: u64,
+        /// What.
+        reason: magpie_search::SearchError,
     },
 }
 

@@ -5,15 +5,19 @@
 //! at all. A *checkpoint* is all state of a run in one file with a checksum: a run that is killed and resumed gives the
 //! bytes of one that was left alone.
 //!
-//! [`ppo`] is the first kind of run: one policy on the task's own reward.
+//! There are two kinds of run: [`ppo`], one policy on the task's own reward, and [`train`], a search for many. What a
+//! search has found is one file ([`SavedArchive`]) that everything else reads.
 
+mod archive_file;
 mod checkpoint;
 mod directory;
 mod error;
 mod metrics;
 mod policy_file;
 pub mod ppo;
+pub mod train;
 
+pub use archive_file::{About, SavedArchive, SavedElite, load_archive, save_archive};
 pub use directory::RunDirectory;
 pub use error::RunError;
 pub use metrics::Metrics;

@@ -52,7 +52,7 @@ impl Config {
             ok: bool,
             range: &'static str,
         ) -> Result<(), RunError> {
-            if ok { Ok(()) } else { Err(RunError::Value { field, value: value.to_string(), range }) }
+            if ok { Ok(()) } else { Err(RunError::Value { field: field.to_owned(), value: value.to_string(), range }) }
         }
         let t = &self.train;
         let rate = t.ppo.adam.learning_rate;

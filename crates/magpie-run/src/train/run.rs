@@ -1,0 +1,303 @@
+//! A search under way, in its folder.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use magpie_envs::Environment;
+use magpie_search::{Report, RewardModel, Search, SearchError, State, TrueReward};
+use serde::{Deserialize, Serialize};
+
+use super::config::{Config, Reward};
+use crate::archive_file::{About, save_archive};
+use crate::checkpoint;
+use crate::directory::{CONFIG, RunDirectory, read};
+use crate::error::RunError;
+use crate::metrics::Metrics;
+
+/// A search that writes down what it finds.
+pub struct TrainRun {
+    config: Config,
+    env: Arc<Environment>,
+    search: Search,
+    directory: RunDirectory,
+    metrics: Metrics,
+    /// Iterations between checkpoints; by the clock if not given.
+    save_every: Option<u64>,
+    /// Time spent in earlier processes.
+    seconds_before: f64,
+    started: Instant,
+    saved: Instant,
+}
+
+/// What is kept across processes.
+#[derive(Deserialize)]
+struct Saved {
+    config: Config,
+    search: State,
+    seconds: f64,
+}
+
+/// The same, without a copy of the archive.
+#[derive(Serialize)]
+struct Saving<'a> {
+    config: &'a Config,
+    search: &'a State,
+    seconds: f64,
+}
+
+/// What an iteration gave, and how far the run is.
+#[derive(Debug, Clone)]
+pub struct Progress {
+    /// The iteration.
+    pub report: Report,
+    /// Seconds of search, earlier processes included.
+    pub seconds: f64,
+    /// Whether a checkpoint and the archive were written.
+    pub saved: bool,
+}
+
+const CHECKPOINT: &str = "checkpoint/search";
+/// The archive's file.
+pub(crate) const ARCHIVE: &str = "archive.safetensors";
+/// At most this much work, and the iteration under way, is lost when a run is killed.
+const SAVE_EVERY: Duration = Duration::from_secs(60);
+
+/// Columns of `metrics.csv`. Those that begin with `seconds` are what the clock said; all others are the same whenever
+/// and wherever the run is made.
+const COLUMNS: [&str; 31] = [
+    "iteration",
+    "qd_score",
+    "qd_score_offset",
+    "coverage",
+    "best",
+    "mean",
+    "elites",
+    "new_cells",
+    "accepted",
+    "refused",
+    "restarts",
+    "env_steps",
+    "search_return",
+    "search_length",
+    "curious_share",
+    "gradient_policy_loss",
+    "gradient_value_loss",
+    "gradient_approx_kl",
+    "gradient_minibatches",
+    "gradient_explained_variance",
+    "walk_policy_loss",
+    "walk_value_loss",
+    "walk_approx_kl",
+    "walk_minibatches",
+    "walk_explained_variance",
+    "walk_entropy",
+    "seconds_gradients",
+    "seconds_evaluation",
+    "seconds_archive",
+    "seconds_walk",
+    "seconds",
+];
+
+impl TrainRun {
+    /// Starts a run in a new folder.
+    pub fn start(config: Config, path: &Path) -> Result<TrainRun, RunError> {
+        config.check()?;
+        let env = config.environment()?;
+        let directory = RunDirectory::create(path)?;
+        let metrics = Metrics::create(&directory.file("metrics.csv"), &COLUMNS)?;
+        let search = Search::new(Arc::clone(&env), config.search.clone(), model(config.reward), config.seed)?;
+        let mut run = TrainRun::assemble(config, env, search, directory, metrics, 0.0);
+        // The configuration comes last: a folder with one can be resumed.
+        run.save()?;
+        run.write_config()?;
+        Ok(run)
+    }
+
+    /// Goes on with a run, further than first planned if `iterations` says so.
+    pub fn resume(path: &Path, iterations: Option<u64>) -> Result<TrainRun, RunError> {
+        let directory = RunDirectory::open(path)?;
+        let file = directory.file(CONFIG);
+        let text = String::from_utf8_lossy(&read(&file)?).into_owned();
+        let mut config: Config = toml::from_str(&text)
+            .map_err(|e| RunError::Config { path: file.clone(), problem: e.to_string() })?;
+        let checkpoint = directory.file(CHECKPOINT);
+        let saved: Saved = checkpoint::load(&checkpoint)?;
+        // How long to run may change; anything else would make results that no configuration describes.
+        if config != (Config { iterations: config.iterations, ..saved.config.clone() }) {
+            let problem =
+                "differs from what the run was started with; put it back, or start a new run with it";
+            return Err(RunError::Config { path: file, problem: problem.to_owned() });
+        }
+        let further = iterations.is_some_and(|n| n != config.iterations);
+        config.iterations = iterations.unwrap_or(config.iterations);
+        config.check()?;
+        let env = config.environment()?;
+        let metrics = Metrics::resume(&directory.file("metrics.csv"), &COLUMNS, saved.search.iteration)?;
+        let search = Search::resume(
+            Arc::clone(&env),
+            config.search.clone(),
+            model(config.reward),
+            config.seed,
+            saved.search,
+        )
+        .map_err(|e| RunError::Damaged { path: checkpoint, problem: e.to_string() })?;
+        let run = TrainRun::assemble(config, env, search, directory, metrics, saved.seconds);
+        if further {
+            run.write_config()?;
+        }
+        Ok(run)
+    }
+
+    fn assemble(
+        config: Config,
+        env: Arc<Environment>,
+        search: Search,
+        directory: RunDirectory,
+        metrics: Metrics,
+        seconds_before: f64,
+    ) -> TrainRun {
+        let now = Instant::now();
+        TrainRun {
+            config,
+            env,
+            search,
+            directory,
+            metrics,
+            save_every: None,
+            seconds_before,
+            started: now,
+            saved: now,
+        }
+    }
+
+    /// Saves after every so many iterations, in place of once a minute.
+    pub fn save_every(&mut self, iterations: u64) {
+        self.save_every = Some(iterations.max(1));
+    }
+
+    /// The configuration, resolved.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// The search.
+    pub fn search(&self) -> &Search {
+        &self.search
+    }
+
+    /// The folder.
+    pub fn directory(&self) -> &RunDirectory {
+        &self.directory
+    }
+
+    /// What the archive is about.
+    fn about(&self) -> Result<About, RunError> {
+        let Config { task, measure, search, .. } = &self.config;
+        let names = self.env.measure_dimensions().into_iter().map(|d| d.name).collect();
+        let grid = search.grid(&self.env).map_err(SearchError::from)?;
+        let iteration = self.search.state().iteration;
+        Ok(About::new(task, *measure, names, grid, search.archive.qd_offset, iteration))
+    }
+
+    /// Whether all iterations have been made.
+    pub fn is_finished(&self) -> bool {
+        self.search.state().iteration >= self.config.iterations
+    }
+
+    /// One iteration; saves now and then. If learning fails, the last good state is saved first.
+    pub fn iterate(&mut self) -> Result<Progress, RunError> {
+        let iteration = self.search.state().iteration + 1;
+        let report = match self.search.iterate() {
+            Ok(report) => report,
+            Err(reason) => {
+                self.save()?;
+                return Err(RunError::Search { iteration, reason });
+            }
+        };
+        let seconds = self.seconds();
+        self.metrics.append(&row(&report, seconds))?;
+        let due = match self.save_every {
+            Some(iterations) => iteration.is_multiple_of(iterations),
+            None => self.saved.elapsed() > SAVE_EVERY,
+        };
+        let saved = due || self.is_finished();
+        if saved {
+            self.save()?;
+        }
+        Ok(Progress { report, seconds, saved })
+    }
+
+    /// Writes a checkpoint and the archive as it is now.
+    pub fn save(&mut self) -> Result<(), RunError> {
+        let state =
+            Saving { config: &self.config, search: self.search.state(), seconds: self.seconds() };
+        checkpoint::save(&self.directory.file(CHECKPOINT), &state)?;
+        let archives = &self.search.state().archives;
+        save_archive(&self.directory.file(ARCHIVE), archives, &self.about()?)?;
+        self.saved = Instant::now();
+        Ok(())
+    }
+
+    fn write_config(&self) -> Result<(), RunError> {
+        let text = toml::to_string_pretty(&self.config).map_err(|e| RunError::Config {
+            path: self.directory.file(CONFIG),
+            problem: e.to_string(),
+        })?;
+        self.directory.write(CONFIG, text.as_bytes())
+    }
+
+    fn seconds(&self) -> f64 {
+        self.seconds_before + self.started.elapsed().as_secs_f64()
+    }
+}
+
+fn model(reward: Reward) -> Box<dyn RewardModel> {
+    match reward {
+        Reward::True => Box::new(TrueReward),
+    }
+}
+
+/// One row of `metrics.csv`, in the order of [`COLUMNS`]. What there is none of is NaN.
+fn row(report: &Report, seconds: f64) -> [f64; COLUMNS.len()] {
+    let none = f64::NAN;
+    let (m, gradient) = (&report.metrics, report.gradients.last.update);
+    let walk = report.walk.map(|course| course.last.update);
+    let walked = |value: fn(&magpie_learn::UpdateStats) -> f64| walk.as_ref().map_or(none, value);
+    let shares = [Some(report.gradients.curious_share), report.walk.map(|c| c.curious_share)];
+    let curious = shares.iter().flatten().sum::<f64>() / shares.iter().flatten().count() as f64;
+    let clock = |s: f64| (s * 1e3).round() / 1e3;
+    [
+        report.iteration as f64,
+        m.qd_score,
+        m.qd_score_offset,
+        m.coverage,
+        m.best.unwrap_or(none),
+        m.mean.unwrap_or(none),
+        m.elites as f64,
+        report.new_cells as f64,
+        report.accepted as f64,
+        report.refused as f64,
+        report.restarts as f64,
+        report.env_steps as f64,
+        report.search_policy.objective,
+        report.search_policy.length,
+        curious,
+        gradient.ppo.policy_loss,
+        gradient.ppo.value_loss,
+        gradient.ppo.approx_kl,
+        gradient.minibatches as f64,
+        gradient.explained_variance,
+        walked(|u| u.ppo.policy_loss),
+        walked(|u| u.ppo.value_loss),
+        walked(|u| u.ppo.approx_kl),
+        walked(|u| u.minibatches as f64),
+        walked(|u| u.explained_variance),
+        walked(|u| u.ppo.entropy),
+        clock(report.seconds.gradients),
+        clock(report.seconds.evaluation),
+        clock(report.seconds.archive),
+        clock(report.seconds.walk),
+        clock(seconds),
+    ]
+}
