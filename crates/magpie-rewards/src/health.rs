@@ -1,0 +1,116 @@
+//! How a reward model is doing, for the metrics.
+
+use serde::{Deserialize, Serialize};
+
+use crate::form::Side;
+
+/// Means over the rows of one update. What a model does not have is zero, or absent.
+///
+/// A discriminator that knows everything (accuracies near 1, losses near 0) gives rewards that say nothing about
+/// getting better; one that knows nothing (accuracies near a half) has been fooled or has not learnt yet.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct Health {
+    /// Expert rows that were used.
+    pub rows: usize,
+    /// Loss on expert rows.
+    pub expert_loss: f64,
+    /// Loss on policy rows.
+    pub policy_loss: f64,
+    /// Share of expert rows that are taken for expert rows.
+    pub expert_accuracy: f64,
+    /// Share of policy rows that are taken for policy rows.
+    pub policy_accuracy: f64,
+    /// Penalty on slopes, with its weight.
+    pub gradient_penalty: f64,
+    /// Mean length of the slope at mixed rows; the penalty pulls it towards 1.
+    pub slope: f64,
+    /// Mean reward of expert rows before the update.
+    pub expert_reward: f64,
+    /// Mean reward of policy rows before the update.
+    pub policy_reward: f64,
+    /// What passes the bottleneck, and its price: VAIL.
+    pub bottleneck: Option<Bottleneck>,
+}
+
+/// The state of an information bottleneck.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct Bottleneck {
+    /// Mean divergence of the codes from a standard normal, in nats.
+    pub kl: f64,
+    /// Its multiplier β after the update.
+    pub beta: f64,
+}
+
+impl Health {
+    /// Names and values, as columns of a table of metrics.
+    pub fn columns(&self) -> impl Iterator<Item = (&'static str, f64)> {
+        let bottleneck = self.bottleneck.map(|b| [("kl", b.kl), ("beta", b.beta)]);
+        [
+            ("expert_loss", self.expert_loss),
+            ("policy_loss", self.policy_loss),
+            ("expert_accuracy", self.expert_accuracy),
+            ("policy_accuracy", self.policy_accuracy),
+            ("gradient_penalty", self.gradient_penalty),
+            ("slope", self.slope),
+            ("expert_reward", self.expert_reward),
+            ("policy_reward", self.policy_reward),
+        ]
+        .into_iter()
+        .chain(bottleneck.into_iter().flatten())
+    }
+
+    /// What was minimised, without a bottleneck's share.
+    pub(crate) fn loss(&self) -> f64 {
+        self.expert_loss + self.policy_loss + self.gradient_penalty
+    }
+
+    pub(crate) fn set_side(&mut self, side: Side, loss: f64, accuracy: f64, reward: f64) {
+        let places = match side {
+            Side::Expert => (&mut self.expert_loss, &mut self.expert_accuracy, &mut self.expert_reward),
+            Side::Policy => (&mut self.policy_loss, &mut self.policy_accuracy, &mut self.policy_reward),
+        };
+        (*places.0, *places.1, *places.2) = (loss, accuracy, reward);
+    }
+
+    /// Adds the means of a batch of `rows`, weighted by them.
+    pub(crate) fn add(&mut self, rows: usize, batch: &Health) {
+        let total = (self.rows + rows) as f64;
+        let share = if total > 0.0 { rows as f64 / total } else { 0.0 };
+        let merge = |mean: &mut f64, value: f64| *mean += (value - *mean) * share;
+        merge(&mut self.expert_loss, batch.expert_loss);
+        merge(&mut self.policy_loss, batch.policy_loss);
+        merge(&mut self.expert_accuracy, batch.expert_accuracy);
+        merge(&mut self.policy_accuracy, batch.policy_accuracy);
+        merge(&mut self.gradient_penalty, batch.gradient_penalty);
+        merge(&mut self.slope, batch.slope);
+        merge(&mut self.expert_reward, batch.expert_reward);
+        merge(&mut self.policy_reward, batch.policy_reward);
+        if let Some(other) = batch.bottleneck {
+            let bottleneck = self.bottleneck.get_or_insert_with(Bottleneck::default);
+            merge(&mut bottleneck.kl, other.kl);
+            bottleneck.beta = other.beta;
+        }
+        self.rows += rows;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn batches_count_by_their_rows() {
+        let batch = |loss, kl| Health {
+            expert_loss: loss,
+            bottleneck: Some(Bottleneck { kl, beta: kl }),
+            ..Health::default()
+        };
+        let mut health = Health::default();
+        health.add(3, &batch(1.0, 2.0));
+        health.add(1, &batch(5.0, 6.0));
+        assert_eq!((health.rows, health.expert_loss), (4, 2.0));
+        assert_eq!(health.bottleneck, Some(Bottleneck { kl: 3.0, beta: 6.0 }));
+        let columns: Vec<_> = health.columns().collect();
+        assert!(columns.contains(&("expert_loss", 2.0)) && columns.contains(&("beta", 6.0)));
+    }
+}

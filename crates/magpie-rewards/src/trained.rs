@@ -1,0 +1,90 @@
+//! A row of parameters with the memory of its optimiser.
+
+use magpie_nn::adam::{Adam, AdamConfig};
+use magpie_simd::Isa;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use crate::error::RewardError;
+
+/// Parameters and Adam: what a checkpoint keeps of a network.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Trained {
+    pub parameters: Vec<f32>,
+    adam: Adam,
+}
+
+impl Trained {
+    pub fn new(parameters: Vec<f32>) -> Trained {
+        let adam = Adam::new(parameters.len());
+        Trained { parameters, adam }
+    }
+
+    /// One step against `gradient`, unless loss or gradient are not finite.
+    pub fn step(
+        &mut self,
+        isa: Isa,
+        model: &'static str,
+        learning_rate: f64,
+        loss: f64,
+        gradient: &[f32],
+    ) -> Result<(), RewardError> {
+        let problem = match (loss.is_finite(), gradient.iter().all(|g| g.is_finite())) {
+            (false, _) => "the loss",
+            (true, false) => "a gradient",
+            (true, true) => {
+                let config = AdamConfig { learning_rate, epsilon: 1e-8, ..AdamConfig::default() };
+                self.adam.step(isa, &config, &mut self.parameters, gradient);
+                return Ok(());
+            }
+        };
+        Err(RewardError::NotFinite { model, what: problem.to_owned() })
+    }
+
+    /// How many steps were taken.
+    pub fn steps(&self) -> u64 {
+        self.adam.steps()
+    }
+
+    /// Whether a record has the size that this model needs.
+    pub fn fits(&self, parameters: usize) -> Result<(), RewardError> {
+        let (m, v) = self.adam.moments();
+        for (what, found) in
+            [("parameters", self.parameters.len()), ("moments", m.len()), ("squared moments", v.len())]
+        {
+            if found != parameters {
+                return Err(RewardError::Record {
+                    problem: format!("it has {found} {what}, but this configuration has {parameters}"),
+                });
+            }
+        }
+        match self.parameters.iter().chain(m).chain(v).all(|p| p.is_finite()) {
+            true => Ok(()),
+            false => Err(RewardError::Record { problem: "it holds numbers that are not finite".to_owned() }),
+        }
+    }
+}
+
+/// The state of a model under its name.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Record {
+    model: String,
+    state: Vec<u8>,
+}
+
+impl Record {
+    /// Of a model's state.
+    pub fn new<T: Serialize>(model: &str, state: &T) -> Result<Record, RewardError> {
+        let state = postcard::to_stdvec(state).map_err(|e| RewardError::Record { problem: e.to_string() })?;
+        Ok(Record { model: model.to_owned(), state })
+    }
+
+    /// The state of the model with this name.
+    pub fn state<T: DeserializeOwned>(&self, model: &str) -> Result<T, RewardError> {
+        if self.model != model {
+            let problem = format!("it is one of {}, but the configuration asks for {model}", self.model);
+            return Err(RewardError::Record { problem });
+        }
+        postcard::from_bytes(&self.state).map_err(|e| RewardError::Record { problem: e.to_string() })
+    }
+}
