@@ -36,7 +36,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let per = trainer.steps_per_iteration() as f64;
     let total = (steps / per).ceil() as u64;
     for i in 0..total {
-        let it = trainer.iterate(|_| {})?;
+        let it = trainer.iterate(|_, _| {})?;
         if i % (total / 20).max(1) == 0 || i + 1 == total {
             let done = (i + 1) as f64 * per;
             let log_std: f32 =

@@ -1,10 +1,12 @@
 //! What learning changes, as a record.
 
-use magpie_nn::normaliser::Running;
+use magpie_nn::normaliser::{Frozen, Running};
 use magpie_nn::ppo::Learner;
 use magpie_nn::{Shape, ShapeError, init};
 use magpie_random::Stream;
 use serde::{Deserialize, Serialize};
+
+use crate::update::OBSERVATION_LIMIT;
 
 /// The shapes of actor and critic.
 #[derive(Debug, Clone, PartialEq)]
@@ -63,6 +65,11 @@ impl Agent {
             observations: Running::new(networks.actor.inputs()),
             returns: Running::new(1),
         }
+    }
+
+    /// How observations are seen: through the statistics as they are now.
+    pub fn eyes(&self) -> Frozen {
+        self.observations.freeze(OBSERVATION_LIMIT)
     }
 
     /// The acting half.

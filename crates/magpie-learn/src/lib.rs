@@ -16,6 +16,7 @@
 mod agent;
 mod evaluate;
 pub mod gae;
+mod likelihood;
 mod rollout;
 mod trainer;
 mod update;
@@ -25,4 +26,4 @@ pub use agent::{Agent, Networks, Policy};
 pub use evaluate::{Actions, Evaluation, evaluate};
 pub use trainer::{Episodes, Iteration, Trainer, TrainerState, iterate_all};
 pub use update::{TrainConfig, UpdateError, UpdateStats};
-pub use window::{End, Window};
+pub use window::{End, Transitions, Window};

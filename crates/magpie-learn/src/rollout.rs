@@ -10,7 +10,6 @@ use rayon::prelude::*;
 
 use crate::agent::{Agent, Networks};
 use crate::trainer::Episodes;
-use crate::update::OBSERVATION_LIMIT;
 use crate::window::{End, Window};
 
 /// An agent frozen for a window.
@@ -30,7 +29,7 @@ impl Actor {
         let (weights, log_std) = agent.learner.policy.split_at(networks.actor.parameters());
         policy.load(weights);
         critic.load(&agent.learner.critic);
-        let normaliser = agent.observations.freeze(OBSERVATION_LIMIT);
+        let normaliser = agent.eyes();
         Actor { isa, policy, critic, gaussian: Gaussian::new(log_std), normaliser, noise }
     }
 }
@@ -38,8 +37,10 @@ impl Actor {
 /// The rows of a window that one chunk writes.
 struct Rows<'a> {
     observations: &'a mut [f32],
-    /// Empty if nobody asks for it.
-    next_observations: &'a mut [f32],
+    /// Empty unless somebody asks for them, and so are the next two.
+    raw: &'a mut [f32],
+    next: &'a mut [f32],
+    ages: &'a mut [u32],
     actions: &'a mut [f32],
     log_probs: &'a mut [f32],
     values: &'a mut [f32],
@@ -81,12 +82,15 @@ pub(crate) fn collect(
     let env = batch.environment().clone();
     let (obs, act, dims) = (env.observation_size(), env.action_size(), env.measure_size());
     let split = |width: usize| (CHUNK * steps * width).max(1);
-    let mut next_observations: Vec<&mut [f32]> =
-        window.next_observations.chunks_mut(split(obs)).collect();
-    next_observations.resize_with(batch.chunks_mut().len(), Default::default);
+    let chunks = batch.chunks_mut().len();
+    let kept = &mut window.transitions;
+    let kept = (
+        pieces(&mut kept.observations, split(obs), chunks),
+        pieces(&mut kept.next_observations, split(obs), chunks),
+        pieces(&mut kept.ages, split(1), chunks),
+    );
     let tables = (
         window.observations.par_chunks_mut(split(obs)),
-        next_observations,
         window.actions.par_chunks_mut(split(act)),
         window.log_probs.par_chunks_mut(split(1)),
         window.values.par_chunks_mut(split(1)),
@@ -96,11 +100,23 @@ pub(crate) fn collect(
         window.bootstrap.par_chunks_mut(split(1)),
     );
     let running = (running.returns.par_chunks_mut(CHUNK), running.lengths.par_chunks_mut(CHUNK));
-    let results: Vec<(Moments, Episodes)> = (batch.chunks_mut(), tables, running)
+    let results: Vec<(Moments, Episodes)> = (batch.chunks_mut(), tables, kept, running)
         .into_par_iter()
-        .map(|(chunk, tables, (returns, lengths))| {
-            let (observations, next_observations, actions, log_probs, values, rewards, measures, ends, bootstrap) = tables;
-            let rows = Rows { observations, next_observations, actions, log_probs, values, rewards, measures, ends, bootstrap };
+        .map(|(chunk, tables, (raw, next, ages), (returns, lengths))| {
+            let (observations, actions, log_probs, values, rewards, measures, ends, bootstrap) = tables;
+            let rows = Rows {
+                observations,
+                raw,
+                next,
+                ages,
+                actions,
+                log_probs,
+                values,
+                rewards,
+                measures,
+                ends,
+                bootstrap,
+            };
             run_chunk(actor, chunk, rows, steps, returns, lengths)
         })
         .collect();
@@ -111,6 +127,13 @@ pub(crate) fn collect(
         finished.merge(episodes);
     }
     (seen, finished)
+}
+
+/// A piece for each chunk: of a table that is not kept, empty ones.
+fn pieces<T>(table: &mut [T], size: usize, chunks: usize) -> Vec<&mut [T]> {
+    let mut pieces: Vec<&mut [T]> = table.chunks_mut(size).collect();
+    pieces.resize_with(chunks, Default::default);
+    pieces
 }
 
 fn run_chunk(
@@ -132,6 +155,10 @@ fn run_chunk(
         for (index, group) in chunk.groups().iter().enumerate() {
             let live = LANES.min(count - index * LANES);
             seen.add_panels(isa, &group.observation, live);
+            if !rows.raw.is_empty() {
+                let rows = &mut rows.raw[(at + index * LANES) * obs..][..live * obs];
+                isa.run(Unpack { packs: &group.observation, width: obs, rows });
+            }
             actor.normaliser.panels(isa, &group.observation, &mut scratch.normal[index * obs..][..obs]);
         }
         let means = actor.policy.forward(&scratch.normal, &mut scratch.policy);
@@ -159,15 +186,17 @@ fn run_chunk(
                 width: dims,
                 rows: &mut rows.measures[(at + first) * dims..][..live * dims],
             });
-            if !rows.next_observations.is_empty() {
-                let packs = after_step(actor, group, &mut scratch.last, &mut scratch.after);
-                let rows = &mut rows.next_observations[(at + first) * obs..][..live * obs];
-                isa.run(Unpack { packs, width: obs, rows });
+            if !rows.next.is_empty() {
+                let packs = after_step(group, &mut scratch.last);
+                isa.run(Unpack { packs, width: obs, rows: &mut rows.next[(at + first) * obs..][..live * obs] });
             }
             rows.ends[at + first..][..live].fill(End::Continues);
             for lane in 0..live {
                 returns[first + lane] += f64::from(group.reward.0[lane]);
                 lengths[first + lane] += 1;
+            }
+            if !rows.ages.is_empty() {
+                rows.ages[at + first..][..live].copy_from_slice(&lengths[first..][..live]);
             }
             end_episodes(actor, group, &mut scratch, live, |lane, end, value| {
                 rows.ends[at + first + lane] = end;
@@ -191,14 +220,11 @@ fn run_chunk(
     (seen, episodes)
 }
 
-/// Normalised observations after a step: where an episode has ended, its last one and not the first of the next.
-fn after_step<'a>(actor: &Actor, group: &Group, last: &mut [Pack], after: &'a mut [Pack]) -> &'a [Pack] {
-    actor.normaliser.panels(actor.isa, &group.observation, after);
-    if group.done() != 0 {
-        actor.normaliser.panels(actor.isa, &group.final_observation, last);
-        for lane in members(group.done()) {
-            after.iter_mut().zip(&*last).for_each(|(after, last)| after.0[lane] = last.0[lane]);
-        }
+/// Observations after a step: where an episode has ended, its last one and not the first of the next.
+fn after_step<'a>(group: &Group, after: &'a mut [Pack]) -> &'a [Pack] {
+    after.copy_from_slice(&group.observation);
+    for lane in members(group.done()) {
+        after.iter_mut().zip(&group.final_observation).for_each(|(after, last)| after.0[lane] = last.0[lane]);
     }
     after
 }
@@ -238,7 +264,6 @@ struct Scratch {
     critic: Trace,
     last: Vec<Pack>,
     last_trace: Trace,
-    after: Vec<Pack>,
 }
 
 impl Scratch {
@@ -254,7 +279,6 @@ impl Scratch {
             critic: Trace::new(critic, panels),
             last: room(policy.inputs()),
             last_trace: Trace::new(critic, 1),
-            after: room(policy.inputs()),
         }
     }
 }

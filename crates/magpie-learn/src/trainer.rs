@@ -142,9 +142,9 @@ impl Trainer {
         &self.window
     }
 
-    /// Keeps what is observed after each step in the windows to come.
-    pub fn keep_next_observations(&mut self) {
-        self.window.keep_next();
+    /// Keeps transitions in the windows to come; see [`Window::keep`].
+    pub fn keep_transitions(&mut self, next: bool) {
+        self.window.keep(next);
     }
 
     /// Acts for a window and learns nothing but what observations look like: a beginner's first look around.
@@ -158,10 +158,13 @@ impl Trainer {
         collect(&actor, &mut self.batch, &mut self.window, &mut self.running)
     }
 
-    /// Collects a window, lets `rewrite` change its rewards, and learns from it.
-    pub fn iterate(&mut self, rewrite: impl FnOnce(&mut Window)) -> Result<Iteration, UpdateError> {
+    /// Collects a window, lets `rewrite` change its rewards knowing who acted, and learns from it.
+    pub fn iterate(
+        &mut self,
+        rewrite: impl FnOnce(&mut Window, &Agent),
+    ) -> Result<Iteration, UpdateError> {
         let (seen, episodes) = self.collect();
-        rewrite(&mut self.window);
+        rewrite(&mut self.window, &self.agent);
         let explained_variance = estimate(&mut self.agent, &mut self.window, &self.config)?;
         let mut draws = self.order.draws(0, self.iteration);
         let mut update = learn(&mut self.ppo, &mut self.agent, &self.window, &self.config, &mut draws)?;
@@ -201,7 +204,7 @@ impl Trainer {
 /// one returned.
 pub fn iterate_all<R>(trainers: &mut [Trainer], rewrites: &mut [R]) -> Result<Vec<Iteration>, UpdateError>
 where
-    R: FnMut(&mut Window) + Send,
+    R: FnMut(&mut Window, &Agent) + Send,
 {
     let results: Vec<_> = trainers
         .par_iter_mut()

@@ -14,9 +14,6 @@ pub struct Window {
     steps: usize,
     /// Normalised observations on which the agent acted.
     pub observations: Vec<f32>,
-    /// Normalised observations after the steps, the last one of an episode included; empty unless
-    /// [`keep_next`](Window::keep_next) has asked for them.
-    pub next_observations: Vec<f32>,
     /// Actions as they were drawn; the environment limits them.
     pub actions: Vec<f32>,
     /// log π of the actions.
@@ -32,10 +29,23 @@ pub struct Window {
     /// What the critic said of the observation after the step, in its own units, where the episode was cut off or the
     /// window ended; elsewhere it has no meaning.
     pub bootstrap: Vec<f32>,
+    /// What those need who judge transitions; empty unless [`keep`](Window::keep) has asked for it.
+    pub transitions: Transitions,
     /// How much better than expected each action was.
     pub advantages: Vec<f32>,
     /// What the critic should have said, in its own units.
     pub returns: Vec<f32>,
+}
+
+/// What the steps looked like from outside of the agent.
+#[derive(Debug, Clone, Default)]
+pub struct Transitions {
+    /// Raw observations on which the agent acted.
+    pub observations: Vec<f32>,
+    /// Raw observations after the steps: where an episode ended, its last one.
+    pub next_observations: Vec<f32>,
+    /// Steps of the episode up to and with this one.
+    pub ages: Vec<u32>,
 }
 
 /// How a step leaves its episode.
@@ -64,7 +74,6 @@ impl Window {
             environments,
             steps,
             observations: table(observation),
-            next_observations: Vec::new(),
             actions: table(action),
             log_probs: table(1),
             values: table(1),
@@ -72,14 +81,19 @@ impl Window {
             measures: table(measures),
             ends: vec![End::Continues; rows],
             bootstrap: table(1),
+            transitions: Transitions::default(),
             advantages: table(1),
             returns: table(1),
         }
     }
 
-    /// Keeps what was observed after each step, for those who judge transitions.
-    pub fn keep_next(&mut self) {
-        self.next_observations.resize(self.observations.len(), 0.0);
+    /// Keeps raw observations and ages from now on, and with `next` also what was observed after each step.
+    pub fn keep(&mut self, next: bool) {
+        let rows = self.rows();
+        let Transitions { observations, next_observations, ages } = &mut self.transitions;
+        observations.resize(self.observations.len(), 0.0);
+        next_observations.resize(if next { observations.len() } else { 0 }, 0.0);
+        ages.resize(rows, 0);
     }
 
     /// Number of rows.

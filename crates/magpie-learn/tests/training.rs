@@ -26,7 +26,7 @@ fn trainer(task: &str, environments: u32) -> Trainer {
 
 fn after(trainer: &mut Trainer, iterations: usize) -> TrainerState {
     for _ in 0..iterations {
-        trainer.iterate(|_| {}).unwrap();
+        trainer.iterate(|_, _| {}).unwrap();
     }
     trainer.save()
 }
@@ -55,7 +55,7 @@ fn learning_raises_the_return() {
     let mut trainer = trainer("hopper", 256);
     let mut returns = Vec::new();
     for _ in 0..40 {
-        returns.extend(trainer.iterate(|_| {}).unwrap().episodes.mean_return());
+        returns.extend(trainer.iterate(|_, _| {}).unwrap().episodes.mean_return());
     }
     let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
     let (early, late) = (mean(&returns[..5]), mean(&returns[returns.len() - 5..]));
@@ -66,10 +66,10 @@ fn learning_raises_the_return() {
 fn rewards_can_be_rewritten_and_must_be_finite() {
     let mut trainer = trainer("hopper", 20);
     let before = trainer.save().agent;
-    let error = trainer.iterate(|window| window.rewards[7] = f32::NAN).unwrap_err();
+    let error = trainer.iterate(|window, _| window.rewards[7] = f32::NAN).unwrap_err();
     assert!(error.to_string().contains("row 7"), "{error}");
     assert_eq!(trainer.save().agent, before, "nothing was learnt");
-    trainer.iterate(|window| window.rewards.fill(0.0)).unwrap();
+    trainer.iterate(|window, _| window.rewards.fill(0.0)).unwrap();
 }
 
 #[test]
@@ -141,18 +141,20 @@ fn what_comes_after_a_step_is_what_the_next_one_starts_from() {
     let config = TrainConfig { window: 40, ..TrainConfig::default() };
     let agent = Agent::new(&networks, 1);
     let mut trainer = Trainer::new(Arc::clone(&env), 0..70, networks, agent, config, 1);
-    trainer.keep_next_observations();
+    trainer.keep_transitions(true);
     trainer.observe();
     let (window, obs) = (trainer.window(), env.observation_size());
+    let kept = &window.transitions;
     let row = |table: &[f32], row: usize| table[row * obs..][..obs].to_vec();
     let (mut within, mut across) = (0, 0);
     for environment in 0..70 {
         let rows: Vec<usize> = window.rows_of(environment).collect();
         for pair in rows.windows(2) {
-            let same = row(&window.next_observations, pair[0]) == row(&window.observations, pair[1]);
+            let same = row(&kept.next_observations, pair[0]) == row(&kept.observations, pair[1]);
             // A fallen hopper's last observation is not the first one of the next episode.
             let ended = window.ends[pair[0]] != End::Continues;
             assert_ne!(same, ended, "environment {environment}");
+            assert_eq!(kept.ages[pair[1]], if ended { 1 } else { kept.ages[pair[0]] + 1 });
             if ended { across += 1 } else { within += 1 }
         }
     }

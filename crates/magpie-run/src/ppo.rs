@@ -227,7 +227,7 @@ impl PpoRun {
     pub fn iterate(&mut self) -> Result<Progress, RunError> {
         let last = self
             .trainer
-            .iterate(|_| {})
+            .iterate(|_, _| {})
             .map_err(|reason| RunError::Learning { iteration: self.trainer.iteration() + 1, reason })?;
         let progress = Progress {
             iteration: self.trainer.iteration(),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use magpie_envs::{Environment, Options};
-use magpie_search::{Search, SearchConfig, TrueReward};
+use magpie_search::{Search, SearchConfig, Objective};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -13,7 +13,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut config = SearchConfig { environments: 300, branches: 30, ..SearchConfig::paper(&env) };
     config.curiosity.weight = args.get(2).map_or(Ok(0.0), |q| q.parse())?;
     let seed = args.get(3).map_or(Ok(0), |s| s.parse())?;
-    let mut search = Search::new(env, config, Box::new(TrueReward), seed)?;
+    let mut search = Search::new(env, config, Objective::True, seed)?;
     for _ in 0..iterations {
         let report = search.iterate()?;
         let (m, s) = (report.metrics, report.seconds);

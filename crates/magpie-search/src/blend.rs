@@ -1,10 +1,11 @@
 //! What an agent is trained on: a mixture of the objective and the measures.
 
-use magpie_learn::Window;
+use magpie_learn::{Agent, Window};
 use magpie_qd::ArchivePair;
+use magpie_rewards::RewardError;
 
 use crate::curiosity::{Curiosity, Memory};
-use crate::reward::RewardModel;
+use crate::objective::Objective;
 
 /// Pays c₀·(objective + bonus) + Σ cⱼ·measureⱼ for a step. Copy i of the gradient phase has cᵢ = 1 and the rest 0; the
 /// walk has the mean of xNES.
@@ -34,10 +35,15 @@ impl<'a> Blend<'a> {
         self.curious / f64::from(self.windows.max(1))
     }
 
-    pub fn pay(&mut self, window: &mut Window, model: &dyn RewardModel) {
-        let (objective, measures) = (self.coefficients[0], &self.coefficients[1..]);
-        if objective != 0.0 {
-            model.pay(window);
+    pub fn pay(
+        &mut self,
+        window: &mut Window,
+        agent: &Agent,
+        objective: &Objective,
+    ) -> Result<(), RewardError> {
+        let (weight, measures) = (self.coefficients[0], &self.coefficients[1..]);
+        if weight != 0.0 {
+            objective.pay(window, agent)?;
             if self.curiosity.is_on() {
                 let archives = self.archives;
                 // A mean measure that is not finite lies in no cell, so in no empty one.
@@ -48,12 +54,13 @@ impl<'a> Blend<'a> {
             }
         }
         if measures.is_empty() {
-            return;
+            return Ok(());
         }
         for (reward, row) in window.rewards.iter_mut().zip(window.measures.chunks_exact(measures.len())) {
             // Zero times a reward that is not finite would not be zero.
-            let own = if objective == 0.0 { 0.0 } else { objective * *reward };
+            let own = if weight == 0.0 { 0.0 } else { weight * *reward };
             *reward = row.iter().zip(measures).fold(own, |sum, (m, c)| sum + c * m);
         }
+        Ok(())
     }
 }

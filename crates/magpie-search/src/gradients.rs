@@ -2,14 +2,14 @@
 
 use std::ops::Range;
 
-use magpie_learn::{Agent, UpdateError};
+use magpie_learn::Agent;
 use magpie_qd::ArchivePair;
 
 use crate::blend::Blend;
 use crate::config::SearchConfig;
 use crate::phase::{Course, Gym, Phase};
-use crate::reward::RewardModel;
-use crate::search::Critic;
+use crate::objective::Objective;
+use crate::search::{Critic, Trouble};
 
 /// Keeps the direction of a policy that has not moved from being divided by zero.
 const NORM_EPSILON: f64 = 1e-8;
@@ -37,8 +37,8 @@ impl Gradients {
         search: &Agent,
         critics: &mut [Critic],
         archives: &ArchivePair,
-        model: &mut dyn RewardModel,
-    ) -> Result<Gradients, UpdateError> {
+        objective: &mut Objective,
+    ) -> Result<Gradients, Trouble> {
         let copies = critics.len();
         let ids = |i| share(config.environments, i, copies);
         let trainers = critics.iter().enumerate().map(|(i, critic)| {
@@ -51,7 +51,7 @@ impl Gradients {
             Blend::new(unit, ids(i).len(), config.curiosity, archives)
         });
         let mut phase = Phase::new(trainers.collect(), blends.collect());
-        let course = phase.train(config.gradient_iterations, model)?;
+        let course = phase.train(gym, config.gradient_iterations, objective)?;
         let weights = gym.networks.actor.parameters();
         let mut directions = Vec::with_capacity(copies);
         for (critic, agent) in critics.iter_mut().zip(phase.into_agents()) {

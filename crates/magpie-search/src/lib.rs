@@ -15,7 +15,7 @@
 //! ```
 //!
 //! [`Search::iterate`] is one round of that (Algorithm 1 of the paper), on a page. The objective reward of a step comes
-//! from a [`RewardModel`]; [`Curiosity`] adds a bonus to episodes that behave like nobody in the archive. Everything
+//! from an [`Objective`]; [`Curiosity`] adds a bonus to episodes that behave like nobody in the archive. Everything
 //! that lives from one iteration to the next is in one record, [`State`].
 
 mod blend;
@@ -23,13 +23,13 @@ mod branches;
 mod config;
 mod curiosity;
 mod gradients;
+mod objective;
 mod phase;
-mod reward;
 mod search;
 
 pub use branches::{Outing, elite_policy};
 pub use config::{ArchiveConfig, ConfigError, SearchConfig};
 pub use curiosity::{Curiosity, Memory, Scope};
+pub use objective::{Expert, Learnt, Objective};
 pub use phase::Course;
-pub use reward::{RewardModel, TrueReward};
-pub use search::{Critic, Report, Search, SearchError, SearchPolicy, Seconds, State};
+pub use search::{Critic, Report, Search, SearchError, SearchPolicy, Seconds, State, Trouble};

@@ -4,11 +4,14 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use magpie_envs::Environment;
-use magpie_learn::{Agent, Iteration, Networks, TrainConfig, Trainer, UpdateError, Window, iterate_all};
+use magpie_learn::{Agent, Iteration, Networks, TrainConfig, Trainer, Window, iterate_all};
 use magpie_nn::adam::Adam;
+use magpie_random::Stream;
+use magpie_rewards::{Health, RewardError};
 
 use crate::blend::Blend;
-use crate::reward::RewardModel;
+use crate::objective::Objective;
+use crate::search::Trouble;
 
 /// What agents need to train.
 pub(crate) struct Gym {
@@ -34,6 +37,8 @@ pub struct Course {
     pub last: Iteration,
     /// Share of its steps that fell in empty cells.
     pub curious_share: f64,
+    /// How the reward model did in its last update, if it learns.
+    pub health: Option<Health>,
 }
 
 impl Gym {
@@ -51,16 +56,21 @@ impl<'a> Phase<'a> {
     }
 
     /// Trains all agents for `iterations` windows. After each, the reward model learns from the first agent's.
-    pub fn train(&mut self, iterations: u32, model: &mut dyn RewardModel) -> Result<Course, UpdateError> {
-        let mut last = None;
-        for _ in 0..iterations {
-            let paying: &dyn RewardModel = model;
-            let mut rewrites: Vec<_> =
-                self.blends.iter_mut().map(|blend| move |w: &mut Window| blend.pay(w, paying)).collect();
-            last = iterate_all(&mut self.trainers, &mut rewrites)?.into_iter().next();
-            drop(rewrites);
+    pub fn train(
+        &mut self,
+        gym: &Gym,
+        iterations: u32,
+        objective: &mut Objective,
+    ) -> Result<Course, Trouble> {
+        if let (Some(next), Some(first)) = (objective.keeps(), self.trainers.first_mut()) {
+            first.keep_transitions(next);
+        }
+        let (mut last, mut health) = (None, None);
+        for iteration in 0..iterations {
+            last = self.iterate(objective)?.into_iter().next();
             if let Some(first) = self.trainers.first() {
-                model.learn(first.window());
+                let mut draws = Stream::new(gym.seed, "reward model").draws(0, iteration.into());
+                health = objective.learn(first.window(), &first.agent, &gym.networks, &mut draws)?;
             }
         }
         let per_iteration: usize = self.trainers.iter().map(Trainer::steps_per_iteration).sum();
@@ -68,7 +78,25 @@ impl<'a> Phase<'a> {
             steps: per_iteration as u64 * u64::from(iterations),
             last: last.unwrap_or_default(),
             curious_share: self.blends.first().map_or(0.0, Blend::curious_share),
+            health,
         })
+    }
+
+    fn iterate(&mut self, objective: &Objective) -> Result<Vec<Iteration>, Trouble> {
+        let mut paid: Vec<Result<(), RewardError>> = vec![Ok(()); self.blends.len()];
+        let mut rewrites: Vec<_> = self
+            .blends
+            .iter_mut()
+            .zip(&mut paid)
+            .map(|(blend, paid)| {
+                move |window: &mut Window, agent: &Agent| *paid = blend.pay(window, agent, objective)
+            })
+            .collect();
+        let iterations = iterate_all(&mut self.trainers, &mut rewrites);
+        drop(rewrites);
+        // A model that failed has left rewards that mean nothing: its own words come first.
+        paid.into_iter().collect::<Result<(), _>>()?;
+        Ok(iterations?)
     }
 
     /// The agents as they are now.

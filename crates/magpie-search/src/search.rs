@@ -10,6 +10,7 @@ use magpie_nn::normaliser::Running;
 use magpie_nn::{ShapeError, init};
 use magpie_qd::{ArchivePair, Candidate, Insertion, Metrics, Provenance, Xnes};
 use magpie_random::Stream;
+use magpie_rewards::{Record, RewardError};
 use serde::{Deserialize, Serialize};
 
 use crate::blend::Blend;
@@ -17,7 +18,7 @@ use crate::branches::{Outing, elite_policy, normaliser_len};
 use crate::config::{ConfigError, SearchConfig};
 use crate::gradients::Gradients;
 use crate::phase::{Course, Gym, Phase};
-use crate::reward::RewardModel;
+use crate::objective::Objective;
 
 /// A critic with its optimiser's memory and the units that it speaks in.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -66,6 +67,8 @@ pub struct State {
     pub xnes: Xnes,
     /// Both archives.
     pub archives: ArchivePair,
+    /// The reward model, if it learns.
+    pub reward: Option<Record>,
 }
 
 /// Where the time of an iteration went.
@@ -134,19 +137,33 @@ pub enum SearchError {
     /// A saved state belongs to another search.
     #[error("the saved state does not fit the configuration: {0}")]
     Foreign(&'static str),
-    /// Training met numbers that are not finite.
+    /// The reward model cannot be made, saved or restored.
+    #[error(transparent)]
+    Reward(#[from] RewardError),
+    /// Training failed.
     #[error("{phase}: {reason}")]
-    Learning {
+    Training {
         /// Gradients or walk.
         phase: &'static str,
         /// What.
-        reason: UpdateError,
+        reason: Trouble,
     },
 }
 
+/// What can go wrong in training.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum Trouble {
+    /// Of PPO.
+    #[error(transparent)]
+    Ppo(#[from] UpdateError),
+    /// Of the reward model.
+    #[error(transparent)]
+    Reward(#[from] RewardError),
+}
+
 impl SearchError {
-    fn during(phase: &'static str) -> impl FnOnce(UpdateError) -> SearchError {
-        move |reason| SearchError::Learning { phase, reason }
+    fn during(phase: &'static str) -> impl FnOnce(Trouble) -> SearchError {
+        move |reason| SearchError::Training { phase, reason }
     }
 }
 
@@ -165,7 +182,7 @@ pub struct Search {
     networks: Networks,
     config: SearchConfig,
     seed: u64,
-    model: Box<dyn RewardModel>,
+    objective: Objective,
     state: State,
 }
 
@@ -174,7 +191,7 @@ impl Search {
     pub fn new(
         env: Arc<Environment>,
         config: SearchConfig,
-        model: Box<dyn RewardModel>,
+        objective: Objective,
         seed: u64,
     ) -> Result<Search, SearchError> {
         let measures = env.measure_size();
@@ -194,8 +211,9 @@ impl Search {
                 networks.policy_len(),
                 normaliser_len(env.observation_size()),
             )?,
+            reward: objective.save()?,
         };
-        let mut search = Search { env, networks, config, seed, model, state };
+        let mut search = Search { env, networks, config, seed, objective, state };
         search.look_around();
         Ok(search)
     }
@@ -204,7 +222,7 @@ impl Search {
     pub fn resume(
         env: Arc<Environment>,
         config: SearchConfig,
-        model: Box<dyn RewardModel>,
+        mut objective: Objective,
         seed: u64,
         state: State,
     ) -> Result<Search, SearchError> {
@@ -218,10 +236,11 @@ impl Search {
             (*state.archives.cells() == config.grid(&env)?.into(), "cells of the archive"),
             (state.archives.soft().acceptance() == config.acceptance(), "rule of the soft archive"),
         ];
-        match fits.into_iter().find(|(fits, _)| !fits) {
-            Some((_, what)) => Err(SearchError::Foreign(what)),
-            None => Ok(Search { env, networks, config, seed, model, state }),
+        if let Some((_, what)) = fits.into_iter().find(|(fits, _)| !fits) {
+            return Err(SearchError::Foreign(what));
         }
+        objective.restore(state.reward.as_ref())?;
+        Ok(Search { env, networks, config, seed, objective, state })
     }
 
     /// All that must be kept to resume.
@@ -275,6 +294,7 @@ impl Search {
             Some(self.walk().map_err(SearchError::during("walk")))
         };
         self.state.iteration += 1;
+        self.state.reward = self.objective.save()?;
         let walk = walk.transpose()?;
         seconds.walk = clock.lap();
 
@@ -313,8 +333,11 @@ impl Search {
         let gym = self.gym(Part::Gradients);
         let archives = &self.state.archives;
         let gradients =
-            Gradients::estimate(&gym, &self.config, agent, &mut critics, archives, &mut *self.model)
-                .map_err(SearchError::during("gradients"))?;
+            Gradients::estimate(&gym, &self.config, agent, &mut critics, archives, &mut self.objective);
+        if gradients.is_err() {
+            self.objective.restore(self.state.reward.as_ref())?;
+        }
+        let gradients = gradients.map_err(SearchError::during("gradients"))?;
         self.state.critics = critics;
         self.state.env_steps += gradients.course.steps;
         Ok(gradients)
@@ -354,14 +377,15 @@ impl Search {
     }
 
     /// PPO on the mixture that xNES now believes in.
-    fn walk(&mut self) -> Result<Course, UpdateError> {
+    fn walk(&mut self) -> Result<Course, Trouble> {
         let coefficients = self.state.xnes.mean().iter().map(|&c| c as f32).collect();
         let environments = self.config.environments;
         let archives = &self.state.archives;
         let blend = Blend::new(coefficients, environments as usize, self.config.curiosity, archives);
-        let trainer = self.gym(Part::Walk).trainer(self.state.agent.clone(), 0..environments);
+        let gym = self.gym(Part::Walk);
+        let trainer = gym.trainer(self.state.agent.clone(), 0..environments);
         let mut phase = Phase::new(vec![trainer], vec![blend]);
-        let course = phase.train(self.config.walk_iterations, &mut *self.model)?;
+        let course = phase.train(&gym, self.config.walk_iterations, &mut self.objective)?;
         let walked = phase.into_agents();
         self.state.env_steps += course.steps;
         self.state.agent = walked.into_iter().next().unwrap_or_else(|| self.state.agent.clone());

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use magpie_envs::{Environment, Options};
-use magpie_search::{Scope, Search, SearchConfig, State, TrueReward};
+use magpie_search::{Objective, Scope, Search, SearchConfig, State};
 
 fn config(env: &Environment) -> SearchConfig {
     let mut config = SearchConfig {
@@ -24,7 +24,7 @@ fn config(env: &Environment) -> SearchConfig {
 fn start() -> Search {
     let env = Arc::new(Environment::new("hopper", Options::default()).unwrap());
     let config = config(&env);
-    Search::new(env, config, Box::new(TrueReward), 11).unwrap()
+    Search::new(env, config, Objective::True, 11).unwrap()
 }
 
 fn bytes(search: &Search) -> Vec<u8> {
@@ -59,7 +59,7 @@ fn stopping_and_resuming_does_not_matter() {
             let state: State = postcard::from_bytes(&bytes(&search)).unwrap();
             let env = Arc::new(Environment::new("hopper", Options::default()).unwrap());
             let config = config(&env);
-            search = Search::resume(env, config, Box::new(TrueReward), 11, state).unwrap();
+            search = Search::resume(env, config, Objective::True, 11, state).unwrap();
         }
         bytes(&search)
     });
@@ -73,7 +73,7 @@ fn the_archive_fills_and_another_seed_gives_another_one() {
     assert!(report.metrics.elites > 0 && report.new_cells == report.metrics.elites);
     let env = Arc::new(Environment::new("hopper", Options::default()).unwrap());
     let config = config(&env);
-    let mut other = Search::new(env, config, Box::new(TrueReward), 12).unwrap();
+    let mut other = Search::new(env, config, Objective::True, 12).unwrap();
     other.iterate().unwrap();
     assert!(bytes(&search) != bytes(&other));
 }
@@ -83,6 +83,6 @@ fn a_state_of_another_search_is_refused() {
     let env = Arc::new(Environment::new("walker2d", Options::default()).unwrap());
     let config = config(&env);
     let state = start().state().clone();
-    let Err(error) = Search::resume(env, config, Box::new(TrueReward), 11, state) else { panic!("accepted") };
+    let Err(error) = Search::resume(env, config, Objective::True, 11, state) else { panic!("accepted") };
     assert!(error.to_string().contains("size of the policy"), "{error}");
 }

@@ -36,7 +36,7 @@ fn the_indicator_alone_leads_ppo_to_empty_cells() {
         let mut memory = Memory::new(environments as usize, 1);
         for _ in 0..15 {
             trainer
-                .iterate(|window| {
+                .iterate(|window, _| {
                     window.rewards.fill(0.0);
                     curiosity.pay(window, &mut memory, is_empty);
                 })

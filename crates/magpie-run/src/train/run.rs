@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use magpie_envs::Environment;
-use magpie_search::{Report, RewardModel, Search, SearchError, State, TrueReward};
+use magpie_search::{Objective, Report, Search, SearchError, State};
 use serde::{Deserialize, Serialize};
 
 use super::config::{Config, Reward};
@@ -106,7 +106,7 @@ impl TrainRun {
         let env = config.environment()?;
         let directory = RunDirectory::create(path)?;
         let metrics = Metrics::create(&directory.file("metrics.csv"), &COLUMNS)?;
-        let search = Search::new(Arc::clone(&env), config.search.clone(), model(config.reward), config.seed)?;
+        let search = Search::new(Arc::clone(&env), config.search.clone(), objective(config.reward), config.seed)?;
         let mut run = TrainRun::assemble(config, env, search, directory, metrics, 0.0);
         // The configuration comes last: a folder with one can be resumed.
         run.save()?;
@@ -137,7 +137,7 @@ impl TrainRun {
         let search = Search::resume(
             Arc::clone(&env),
             config.search.clone(),
-            model(config.reward),
+            objective(config.reward),
             config.seed,
             saved.search,
         )
@@ -252,9 +252,9 @@ impl TrainRun {
     }
 }
 
-fn model(reward: Reward) -> Box<dyn RewardModel> {
+fn objective(reward: Reward) -> Objective {
     match reward {
-        Reward::True => Box::new(TrueReward),
+        Reward::True => Objective::True,
     }
 }
 

@@ -1,0 +1,141 @@
+//! Where the objective reward of a step comes from: the environment, or a model that learns from demonstrations.
+
+use magpie_envs::EPISODE_STEPS;
+use magpie_learn::{Agent, End, Networks, Window};
+use magpie_random::Draws;
+use magpie_rewards::{Health, Needs, Record, RewardError, RewardModel, Transitions};
+
+/// Pays for steps.
+pub enum Objective {
+    /// The environment's own reward.
+    True,
+    /// A learnt one.
+    Learnt(Learnt),
+}
+
+/// A reward model and what it learns from.
+pub struct Learnt {
+    model: Box<dyn RewardModel>,
+    expert: Expert,
+}
+
+/// Rows of demonstrations, raw, as tables with one row a step.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Expert {
+    /// Observations on which the expert acted.
+    pub observations: Vec<f32>,
+    /// What it did, within ±1.
+    pub actions: Vec<f32>,
+    /// What it observed then.
+    pub next_observations: Vec<f32>,
+    /// Whether the episode ended by itself with the step.
+    pub terminated: Vec<bool>,
+    /// For rows that did, the steps that were left of the horizon; elsewhere 0.
+    pub lost: Vec<u32>,
+}
+
+/// Columns of a window that its tables do not have as they are needed.
+struct Derived {
+    actions: Vec<f32>,
+    terminated: Vec<bool>,
+    lost: Vec<u32>,
+}
+
+impl Derived {
+    fn of(window: &Window, needs: Needs) -> Derived {
+        let ended = |row: usize| window.ends[row] == End::Terminated;
+        let (mut terminated, mut lost) = (Vec::new(), Vec::new());
+        if needs.next_observations || needs.lost {
+            terminated.extend((0..window.rows()).map(ended));
+        }
+        if needs.lost {
+            let left = |row: usize| EPISODE_STEPS.saturating_sub(window.transitions.ages[row]);
+            lost.extend((0..window.rows()).map(|row| if ended(row) { left(row) } else { 0 }));
+        }
+        // As the environment takes them.
+        let actions = window.actions.iter().map(|a| a.clamp(-1.0, 1.0)).collect();
+        Derived { actions, terminated, lost }
+    }
+
+    fn transitions<'a>(&'a self, window: &'a Window) -> Transitions<'a> {
+        Transitions {
+            observations: &window.transitions.observations,
+            actions: &self.actions,
+            next_observations: &window.transitions.next_observations,
+            terminated: &self.terminated,
+            log_probs: &window.log_probs,
+            rewards: &window.rewards,
+            lost: &self.lost,
+        }
+    }
+}
+
+impl Learnt {
+    /// A model that has been prepared, and its demonstrations.
+    pub fn new(model: Box<dyn RewardModel>, expert: Expert) -> Learnt {
+        Learnt { model, expert }
+    }
+}
+
+impl Objective {
+    /// Whether windows must keep transitions, and what was observed after each step with them.
+    pub(crate) fn keeps(&self) -> Option<bool> {
+        match self {
+            Objective::True => None,
+            Objective::Learnt(learnt) => Some(learnt.model.needs().next_observations),
+        }
+    }
+
+    /// Writes the objective reward of each row in place of the environment's.
+    pub(crate) fn pay(&self, window: &mut Window, agent: &Agent) -> Result<(), RewardError> {
+        let Objective::Learnt(Learnt { model, .. }) = self else { return Ok(()) };
+        let mut rewards = vec![0.0; window.rows()];
+        let derived = Derived::of(window, model.needs());
+        model.reward(&derived.transitions(window), &agent.eyes(), &mut rewards)?;
+        window.rewards = rewards;
+        Ok(())
+    }
+
+    /// Learns from a window of the agent that it has paid for.
+    pub(crate) fn learn(
+        &mut self,
+        window: &Window,
+        agent: &Agent,
+        networks: &Networks,
+        draws: &mut Draws,
+    ) -> Result<Option<Health>, RewardError> {
+        let Objective::Learnt(Learnt { model, expert }) = self else { return Ok(None) };
+        let needs = model.needs();
+        let log_probs = match needs.log_probs {
+            true => agent.policy().log_probs(networks, &expert.observations, &expert.actions),
+            false => Vec::new(),
+        };
+        let expert = Transitions {
+            observations: &expert.observations,
+            actions: &expert.actions,
+            next_observations: &expert.next_observations,
+            terminated: &expert.terminated,
+            log_probs: &log_probs,
+            rewards: &[],
+            lost: &expert.lost,
+        };
+        let derived = Derived::of(window, needs);
+        model.update(&expert, &derived.transitions(window), &agent.eyes(), draws).map(Some)
+    }
+
+    /// What a checkpoint keeps.
+    pub(crate) fn save(&self) -> Result<Option<Record>, RewardError> {
+        match self {
+            Objective::True => Ok(None),
+            Objective::Learnt(learnt) => learnt.model.save().map(Some),
+        }
+    }
+
+    /// Goes on from a checkpoint.
+    pub(crate) fn restore(&mut self, record: Option<&Record>) -> Result<(), RewardError> {
+        match (self, record) {
+            (Objective::Learnt(learnt), Some(record)) => learnt.model.restore(record),
+            _ => Ok(()),
+        }
+    }
+}
