@@ -1,5 +1,7 @@
 //! Changes to a world that a robot was not trained for: what few-shot adaptation has to cope with.
 
+use serde::{Deserialize, Serialize};
+
 use crate::robot::Robot;
 
 /// A changed world; the default changes nothing.
@@ -16,7 +18,8 @@ pub struct Perturbation {
 /// Equal bars that lie across the track (along y, without end) and that the feet collide with. Seen from the side a
 /// bar is an upright plate with a rounded top. Only feet collide: the rest of the robot passes through, so a bar should
 /// not be much higher than what carries the feet.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct Hurdles {
     /// Height of the top above the ground, in m. At 0 there is nothing to collide with.
     pub height: f64,

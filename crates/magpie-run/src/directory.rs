@@ -22,7 +22,9 @@ impl RunDirectory {
         if path.join(CONFIG).exists() {
             return Err(RunError::Exists { path: path.to_owned() });
         }
-        fs::create_dir_all(path.join("checkpoint")).map_err(RunError::io(path, "making the folder"))?;
+        for folder in ["checkpoint", "plots"] {
+            fs::create_dir_all(path.join(folder)).map_err(RunError::io(path, "making the folder"))?;
+        }
         RunDirectory::lock(path)
     }
 

@@ -51,6 +51,14 @@ pub enum RunError {
         /// What is wrong, with line and key.
         problem: String,
     },
+    /// A setting that the configuration does not take.
+    #[error("{place}: {problem}")]
+    Setting {
+        /// Line and column of a file, or the argument.
+        place: String,
+        /// What is wrong, with the key and the remedy.
+        problem: String,
+    },
     /// A value makes no sense.
     #[error("{field} is {value}, but must be {range}")]
     Value {
@@ -59,7 +67,7 @@ pub enum RunError {
         /// What was given.
         value: String,
         /// What is allowed.
-        range: &'static str,
+        range: String,
     },
     /// The task or its robot.
     #[error(transparent)]
@@ -89,6 +97,12 @@ pub enum RunError {
 }
 
 impl RunError {
+    /// A file that decides what a run computes is not what it was.
+    pub(crate) fn changed(path: &Path) -> RunError {
+        let problem = "differs from what the run was started with; put it back, or start a new run with it";
+        RunError::Config { path: path.to_owned(), problem: problem.to_owned() }
+    }
+
     pub(crate) fn io(path: &Path, action: &'static str) -> impl FnOnce(std::io::Error) -> RunError {
         let path = path.to_owned();
         move |reason| RunError::Io { path, action, reason }

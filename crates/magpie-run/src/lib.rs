@@ -1,7 +1,7 @@
 //! Runs: what is computed, where it is kept, and how it goes on after being stopped.
 //!
 //! Three nouns. A *configuration* is a typed record that is checked before anything starts and saved, whole, beside
-//! the results. A [`RunDirectory`] is a folder that one process at a time may write; files in it appear complete or not
+//! the results ([`settings`] says how files and arguments make one). A [`RunDirectory`] is a folder that one process at a time may write; files in it appear complete or not
 //! at all. A *checkpoint* is all state of a run in one file with a checksum: a run that is killed and resumed gives the
 //! bytes of one that was left alone.
 //!
@@ -15,10 +15,15 @@ mod error;
 mod metrics;
 mod policy_file;
 pub mod ppo;
+pub mod settings;
+mod tensorboard;
 pub mod train;
+mod world;
 
 pub use archive_file::{About, SavedArchive, SavedElite, load_archive, save_archive};
 pub use directory::RunDirectory;
 pub use error::RunError;
 pub use metrics::Metrics;
 pub use policy_file::{PolicyFile, load_policy, save_policy};
+pub use tensorboard::Events;
+pub use world::World;

@@ -11,10 +11,13 @@ use magpie_learn::{
 use serde::{Deserialize, Serialize};
 
 use crate::checkpoint;
-use crate::directory::{CONFIG, RunDirectory, read};
+use crate::directory::{CONFIG, RunDirectory};
 use crate::error::RunError;
 use crate::metrics::Metrics;
 use crate::policy_file::{PolicyFile, save_policy};
+use crate::settings::{above, read_text, resolve, within};
+use crate::tensorboard::Events;
+use crate::world::World;
 
 /// What a PPO run computes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -28,6 +31,8 @@ pub struct Config {
     pub steps: u64,
     /// Environments side by side.
     pub environments: u32,
+    /// Where.
+    pub world: World,
     /// How the agent learns.
     pub train: TrainConfig,
 }
@@ -38,40 +43,35 @@ impl Config {
     pub fn new(task: &str, seed: u64, steps: u64) -> Result<Config, RunError> {
         let dt = Environment::new(task, Options::default())?.robot.control_dt;
         let mut train = TrainConfig { window: 64, target_kl: 0.02, ..TrainConfig::default() };
-        // With steps of 8 ms, 0.99 looks less than a second ahead, and a walker learns to dive instead of to walk.
+        // By the time step of the task's own robot: with steps of 8 ms, 0.99 looks less than a second ahead, and a walker learns to dive instead of to walk.
         train.gamma = if dt < 0.02 { 0.995 } else { 0.99 };
         train.ppo.adam.learning_rate = 3e-4;
-        Ok(Config { task: task.to_owned(), seed, steps, environments: 256, train })
+        Ok(Config { task: task.to_owned(), seed, steps, environments: 256, world: World::default(), train })
     }
 
     /// Refuses what cannot be run.
     pub fn check(&self) -> Result<(), RunError> {
-        fn within<T: ToString>(
-            field: &'static str,
-            value: T,
-            ok: bool,
-            range: &'static str,
-        ) -> Result<(), RunError> {
-            if ok { Ok(()) } else { Err(RunError::Value { field: field.to_owned(), value: value.to_string(), range }) }
-        }
-        let t = &self.train;
-        let rate = t.ppo.adam.learning_rate;
-        within("steps", self.steps, self.steps > 0, "at least 1")?;
-        within(
-            "environments",
-            self.environments,
-            (1..=1_000_000).contains(&self.environments),
-            "1 to 1,000,000",
-        )?;
-        within("train.window", t.window, (1..=100_000).contains(&t.window), "1 to 100,000")?;
-        within("train.epochs", t.epochs, (1..=1000).contains(&t.epochs), "1 to 1000")?;
-        let rows = self.environments as usize * t.window;
-        let most = t.minibatches >= 1 && t.minibatches <= rows;
-        within("train.minibatches", t.minibatches, most, "1 to environments × window")?;
-        within("train.gamma", t.gamma, (0.0..=1.0).contains(&t.gamma), "0 to 1")?;
-        within("train.gae_lambda", t.gae_lambda, (0.0..=1.0).contains(&t.gae_lambda), "0 to 1")?;
-        within("train.target_kl", t.target_kl, t.target_kl > 0.0, "above 0")?;
-        within("train.ppo.adam.learning_rate", rate, rate > 0.0 && rate.is_finite(), "above 0")
+        let (t, ppo) = (&self.train, &self.train.ppo);
+        // TOML has no larger whole numbers.
+        within("seed", self.seed, 0..=i64::MAX as u64)?;
+        within("steps", self.steps, 1..=i64::MAX as u64)?;
+        within("environments", self.environments, 1..=1_000_000)?;
+        within("train.window", t.window, 1..=100_000)?;
+        within("train.epochs", t.epochs, 1..=1000)?;
+        // More would leave some without rows.
+        within("train.minibatches", t.minibatches, 1..=self.environments as usize * t.window)?;
+        within("train.gamma", t.gamma, 0.0..=1.0)?;
+        within("train.gae_lambda", t.gae_lambda, 0.0..=1.0)?;
+        within("train.target_kl", t.target_kl, above(0.0))?;
+        within("train.ppo.clip", ppo.clip, above(0.0))?;
+        within("train.ppo.value_clip", ppo.value_clip, above(0.0))?;
+        within("train.ppo.value_weight", ppo.value_weight, 0.0..)?;
+        within("train.ppo.entropy_weight", ppo.entropy_weight, 0.0..)?;
+        within("train.ppo.gradient_norm", ppo.gradient_norm, above(0.0))?;
+        within("train.ppo.adam.learning_rate", ppo.adam.learning_rate, above(0.0))?;
+        within("train.ppo.adam.beta1", ppo.adam.beta1, 0.0..1.0)?;
+        within("train.ppo.adam.beta2", ppo.adam.beta2, 0.0..1.0)?;
+        within("train.ppo.adam.epsilon", ppo.adam.epsilon, above(0.0))
     }
 }
 
@@ -81,9 +81,12 @@ pub struct PpoRun {
     config: Config,
     env: Arc<Environment>,
     networks: Networks,
+    /// The text of the robot file, if the robot is not the task's own.
+    robot: Option<String>,
     trainer: Trainer,
     directory: RunDirectory,
     metrics: Metrics,
+    events: Events,
     /// Time spent in earlier processes.
     seconds_before: f64,
     started: Instant,
@@ -94,6 +97,7 @@ pub struct PpoRun {
 #[derive(Serialize, Deserialize)]
 struct State {
     config: Config,
+    robot: Option<String>,
     trainer: TrainerState,
     seconds: f64,
 }
@@ -131,13 +135,15 @@ const COLUMNS: [&str; 13] = [
 ];
 
 impl PpoRun {
-    /// Starts a run in a new folder.
-    pub fn start(config: Config, path: &Path) -> Result<PpoRun, RunError> {
+    /// Starts a run in a new folder. A robot file is copied into it, so that the run does not depend on the original.
+    pub fn start(mut config: Config, path: &Path) -> Result<PpoRun, RunError> {
         config.check()?;
-        let (env, networks) = world(&config)?;
+        let env = config.world.environment(&config.task, None)?;
         let directory = RunDirectory::create(path)?;
+        let robot = config.world.move_in(&directory)?;
         let metrics = Metrics::create(&directory.file("metrics.csv"), &COLUMNS)?;
-        let run = PpoRun::assemble(config, env, networks, directory, metrics);
+        let events = Events::create(path)?;
+        let run = PpoRun::assemble(config, env, robot, directory, (metrics, events))?;
         // The configuration comes last: a folder with one can be resumed.
         run.save()?;
         let text = toml::to_string_pretty(&run.config)
@@ -149,23 +155,22 @@ impl PpoRun {
     /// Goes on with a run, further than first planned if `steps` says so.
     pub fn resume(path: &Path, steps: Option<u64>) -> Result<PpoRun, RunError> {
         let directory = RunDirectory::open(path)?;
-        let file = directory.file(CONFIG);
-        let text = String::from_utf8_lossy(&read(&file)?).into_owned();
-        let mut config: Config = toml::from_str(&text)
-            .map_err(|e| RunError::Config { path: file.clone(), problem: e.to_string() })?;
         let checkpoint = directory.file(CHECKPOINT);
         let state: State = checkpoint::load(&checkpoint)?;
+        let file = directory.file(CONFIG);
+        let mut config = resolve(state.config.clone(), Some((&file, &read_text(&file)?)), &[])?;
         // How long to run may change; anything else would make results that no configuration describes.
-        if config != (Config { steps: config.steps, ..state.config.clone() }) {
-            let problem =
-                "differs from what the run was started with; put it back, or start a new run with it";
-            return Err(RunError::Config { path: file, problem: problem.to_owned() });
+        if config != (Config { steps: config.steps, ..state.config }) {
+            return Err(RunError::changed(&file));
         }
         config.steps = steps.unwrap_or(config.steps);
         config.check()?;
-        let (env, networks) = world(&config)?;
+        let world = World::unchanged(path, state.robot.as_deref())?;
+        let env = world.environment(&config.task, None)?;
         let metrics = Metrics::resume(&directory.file("metrics.csv"), &COLUMNS, state.trainer.iteration)?;
-        let mut run = PpoRun::assemble(config, env, networks, directory, metrics);
+        let window = u64::from(config.environments) * config.train.window as u64;
+        let events = Events::resume(path, state.trainer.iteration * window)?;
+        let mut run = PpoRun::assemble(config, env, state.robot, directory, (metrics, events))?;
         run.seconds_before = state.seconds;
         run.trainer
             .restore(state.trainer)
@@ -175,11 +180,13 @@ impl PpoRun {
 
     fn assemble(
         config: Config,
-        env: Arc<Environment>,
-        networks: Networks,
+        env: Environment,
+        robot: Option<String>,
         directory: RunDirectory,
-        metrics: Metrics,
-    ) -> PpoRun {
+        (metrics, events): (Metrics, Events),
+    ) -> Result<PpoRun, RunError> {
+        let env = Arc::new(env);
+        let networks = Networks::paper(env.observation_size(), env.action_size())?;
         let agent = Agent::new(&networks, config.seed);
         let trainer = Trainer::new(
             Arc::clone(&env),
@@ -190,17 +197,19 @@ impl PpoRun {
             config.seed,
         );
         let now = Instant::now();
-        PpoRun {
+        Ok(PpoRun {
             config,
             env,
             networks,
+            robot,
             trainer,
             directory,
             metrics,
+            events,
             seconds_before: 0.0,
             started: now,
             saved: now,
-        }
+        })
     }
 
     /// The configuration, resolved.
@@ -236,7 +245,7 @@ impl PpoRun {
             seconds: self.seconds(),
         };
         let (episodes, update) = (last.episodes, last.update);
-        self.metrics.append(&[
+        let row = [
             progress.iteration as f64,
             progress.steps as f64,
             episodes.mean_return().unwrap_or(f64::NAN),
@@ -250,7 +259,9 @@ impl PpoRun {
             update.explained_variance,
             update.minibatches as f64,
             (progress.seconds * 1e3).round() / 1e3,
-        ])?;
+        ];
+        self.metrics.append(&row)?;
+        self.events.row(progress.steps, &COLUMNS, &row)?;
         if self.saved.elapsed() > SAVE_EVERY {
             self.save()?;
             self.saved = Instant::now();
@@ -260,8 +271,12 @@ impl PpoRun {
 
     /// Writes a checkpoint and the policy as it is now.
     pub fn save(&self) -> Result<(), RunError> {
-        let state =
-            State { config: self.config.clone(), trainer: self.trainer.save(), seconds: self.seconds() };
+        let state = State {
+            config: self.config.clone(),
+            robot: self.robot.clone(),
+            trainer: self.trainer.save(),
+            seconds: self.seconds(),
+        };
         checkpoint::save(&self.directory.file(CHECKPOINT), &state)?;
         let file = PolicyFile { task: self.config.task.clone(), policy: self.trainer.agent.policy() };
         save_policy(&self.directory.file("policy.safetensors"), &self.networks, &file)
@@ -277,11 +292,4 @@ impl PpoRun {
     fn seconds(&self) -> f64 {
         self.seconds_before + self.started.elapsed().as_secs_f64()
     }
-}
-
-/// The environment and the networks of a configuration.
-fn world(config: &Config) -> Result<(Arc<Environment>, Networks), RunError> {
-    let env = Environment::new(&config.task, Options::default())?;
-    let networks = Networks::paper(env.observation_size(), env.action_size())?;
-    Ok((Arc::new(env), networks))
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use magpie_learn::Actions;
 use magpie_run::ppo::{Config, PpoRun};
-use magpie_run::{RunError, load_policy};
+use magpie_run::{RunError, World, load_policy};
 
 fn config() -> Config {
     let mut config = Config::new("hopper", 3, 20 * 40 * 8).unwrap();
@@ -117,7 +117,39 @@ fn impossible_configurations_are_refused() {
     refuse(|c| c.train.minibatches = 10_000, "train.minibatches");
     refuse(|c| c.train.gamma = f32::NAN, "train.gamma");
     refuse(|c| c.train.ppo.adam.learning_rate = f64::INFINITY, "learning_rate");
+    refuse(|c| c.train.ppo.adam.beta2 = 1.0, "beta2");
+    refuse(|c| c.seed = u64::MAX, "seed");
     refuse(|c| c.task = "hoper".to_owned(), "hoper");
+    refuse(|c| c.world.friction = -1.0, "friction");
+    refuse(|c| c.world.strength = [("wing".to_owned(), 0.5)].into(), "leg_joint");
+    refuse(|c| c.world.robot = Some("no/robot.toml".into()), "no/robot.toml");
+}
+
+#[test]
+fn a_run_keeps_its_world() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, original) = (folder.path().join("run"), folder.path().join("lame.toml"));
+    let text = magpie_physics::robot::BUILTIN.iter().find(|(name, _)| *name == "hopper").unwrap().1;
+    std::fs::write(&original, text).unwrap();
+    let mut config = config();
+    config.world.friction = 0.5;
+    config.world.robot = Some(original.clone());
+    let mut run = PpoRun::start(config, &path).unwrap();
+    run.iterate().unwrap();
+    run.save().unwrap();
+    let result = run.evaluate(3, Actions::Mean, 1);
+    drop(run);
+
+    // The original may go.
+    std::fs::remove_file(original).unwrap();
+    assert_eq!(PpoRun::resume(&path, None).unwrap().evaluate(3, Actions::Mean, 1), result);
+    let world = World::of_run(&path).unwrap();
+    assert_eq!((world.friction, &world.robot), (0.5, &Some(path.join("robot.toml"))));
+    assert_eq!(world.environment("hopper", None).unwrap().robot.name, "hopper");
+
+    std::fs::write(path.join("robot.toml"), text.replace("2.7813568", "2.8")).unwrap();
+    let error = PpoRun::resume(&path, None).unwrap_err().to_string();
+    assert!(error.contains("robot.toml") && error.contains("start a new run"), "{error}");
 }
 
 #[test]

@@ -1,16 +1,19 @@
 //! `magpie eval`: whole episodes with a trained policy.
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use magpie_envs::{Environment, Measure, Options};
+use magpie_envs::Measure;
 use magpie_learn::{Actions, Networks, evaluate};
-use magpie_run::load_policy;
+use magpie_run::{World, load_policy};
+
+use crate::world::WorldArgs;
 
 #[derive(clap::Args)]
 pub struct Args {
-    /// A policy file (policy.safetensors of a run), or the folder of a run.
+    /// A policy file (policy.safetensors of a run), or the folder of a run. The world is that of the run, with the
+    /// changes named here.
     policy: PathBuf,
     /// Number of episodes.
     #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
@@ -24,14 +27,18 @@ pub struct Args {
     /// How behaviour is measured: feet_contact, jump or angle.
     #[arg(long, default_value = "feet_contact")]
     measure: Measure,
+    #[command(flatten)]
+    world: WorldArgs,
 }
 
 pub fn run(args: &Args) -> anyhow::Result<()> {
     let path =
         if args.policy.is_dir() { args.policy.join("policy.safetensors") } else { args.policy.clone() };
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let world = args.world.change(World::of_run(folder)?);
     let mut found = None;
     let file = load_policy(&path, |task| {
-        let env = Environment::new(task, Options { measure: Some(args.measure), ..Options::default() })?;
+        let env = world.environment(task, Some(args.measure))?;
         let networks = Networks::paper(env.observation_size(), env.action_size())?;
         found = Some((Arc::new(env), networks.clone()));
         Ok(networks)

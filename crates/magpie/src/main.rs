@@ -4,9 +4,9 @@ mod bench;
 mod envs;
 mod eval;
 mod npz;
-mod perturbation;
 mod ppo;
 mod rollout;
+mod world;
 
 use std::io::{ErrorKind, Write};
 use std::process::ExitCode;

@@ -7,29 +7,39 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use anyhow::Context;
+use anyhow::{Context, ensure};
 use indicatif::{ProgressBar, ProgressStyle};
+use magpie_envs::TASKS;
 use magpie_learn::Actions;
 use magpie_run::ppo::{Config, PpoRun, Progress};
+use magpie_run::settings::{read_text, resolve};
+
+use crate::world::WorldArgs;
 
 #[derive(clap::Args)]
 pub struct Args {
-    /// Task to train on, such as walker2d (`magpie envs` lists them).
-    #[arg(required_unless_present = "resume", conflicts_with = "resume")]
+    /// Task to train on, such as walker2d (`magpie envs` lists them); --config can name it instead.
+    #[arg(required_unless_present_any = ["resume", "config"], conflicts_with = "resume")]
     task: Option<String>,
-    /// Environment steps to train for, such as 30000000 or 30e6, rounded up to whole windows of 64 steps in all
-    /// environments; 30e6 if not given.
+    /// Environment steps to train for, such as 30000000 or 30e6, rounded up to whole windows in all environments;
+    /// 30e6 if not given.
     #[arg(long, value_parser = steps)]
     steps: Option<u64>,
-    /// Seed of all random streams.
-    #[arg(long, default_value_t = 0, conflicts_with = "resume")]
-    seed: u64,
+    /// Seed of all random streams; 0 if not given.
+    #[arg(long, conflicts_with = "resume")]
+    seed: Option<u64>,
     /// Environments side by side; 256 if not given.
     #[arg(long, conflicts_with = "resume")]
     environments: Option<u32>,
     /// Learning rate of Adam; 3e-4 if not given.
     #[arg(long, conflicts_with = "resume")]
     learning_rate: Option<f64>,
+    /// Settings from a TOML file; it needs only those that differ. The config.toml of a run is one.
+    #[arg(long, value_name = "FILE", conflicts_with = "resume")]
+    config: Option<PathBuf>,
+    /// One setting, such as train.gamma=0.98, over those of --config; can be given several times.
+    #[arg(long, value_name = "KEY=VALUE", conflicts_with = "resume")]
+    set: Vec<String>,
     /// Folder for the results; runs/ppo-TASK-SEED if not given.
     #[arg(long, conflicts_with = "resume")]
     out: Option<PathBuf>,
@@ -39,6 +49,8 @@ pub struct Args {
     /// Number of threads; all cores if not given.
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
+    #[command(flatten)]
+    world: WorldArgs,
 }
 
 const DEFAULT_STEPS: u64 = 30_000_000;
@@ -56,6 +68,37 @@ fn steps(text: &str) -> Result<u64, String> {
     }
 }
 
+impl Args {
+    /// The preset, the file over it, --set over both, and the options that have a name of their own over all.
+    fn resolve(&self) -> anyhow::Result<Config> {
+        let text = self.config.as_deref().map(read_text).transpose()?;
+        let file = self.config.as_deref().zip(text.as_deref());
+        // The preset depends on the task, so that the task has to be known first.
+        let task = match &self.task {
+            Some(task) => task.clone(),
+            None => {
+                let nameless =
+                    Config { task: String::new(), ..Config::new(TASKS[0].name, 0, DEFAULT_STEPS)? };
+                resolve(nameless, file, &self.set)?.task
+            }
+        };
+        ensure!(!task.is_empty(), "no task is named; name one, here or as `task` in the file");
+        let mut config = resolve(Config::new(&task, 0, DEFAULT_STEPS)?, file, &self.set)?;
+        if let (Some(file), Some(robot)) = (&self.config, &config.world.robot) {
+            // As in the configuration of a run, whose robot lies beside it.
+            config.world.robot = Some(file.with_file_name("").join(robot));
+        }
+        config.task = task;
+        config.seed = self.seed.unwrap_or(config.seed);
+        config.steps = self.steps.unwrap_or(config.steps);
+        config.environments = self.environments.unwrap_or(config.environments);
+        let rate = &mut config.train.ppo.adam.learning_rate;
+        *rate = self.learning_rate.unwrap_or(*rate);
+        config.world = self.world.change(config.world);
+        Ok(config)
+    }
+}
+
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     if let Some(threads) = args.threads {
         rayon::ThreadPoolBuilder::new()
@@ -63,19 +106,13 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
             .build_global()
             .with_context(|| format!("starting {threads} threads"))?;
     }
-    let mut run = match (&args.resume, &args.task) {
-        (Some(folder), _) => PpoRun::resume(folder, args.steps)?,
-        (None, Some(task)) => {
-            let mut config = Config::new(task, args.seed, args.steps.unwrap_or(DEFAULT_STEPS))?;
-            config.environments = args.environments.unwrap_or(config.environments);
-            if let Some(rate) = args.learning_rate {
-                config.train.ppo.adam.learning_rate = rate;
-            }
-            let folder =
-                args.out.clone().unwrap_or_else(|| PathBuf::from(format!("runs/ppo-{task}-{}", args.seed)));
-            PpoRun::start(config, &folder)?
+    let mut run = match &args.resume {
+        Some(folder) => PpoRun::resume(folder, args.steps)?,
+        None => {
+            let config = args.resolve()?;
+            let folder = format!("runs/ppo-{}-{}", config.task, config.seed);
+            PpoRun::start(config, &args.out.clone().unwrap_or(folder.into()))?
         }
-        (None, None) => anyhow::bail!("name a task, or a folder with --resume"),
     };
 
     let stop = Arc::new(AtomicBool::new(false));

@@ -9,10 +9,11 @@ use indicatif::{ProgressBar, ProgressStyle};
 use magpie_envs::{Replayed, Stage, States, TASKS, Task, replay_f32, replay_f64};
 use magpie_physics::Perturbation;
 use magpie_physics::robot::Robot;
+use magpie_run::World;
 use magpie_simd::{Isa, LANES, Scalar};
 
 use crate::npz::{Column, Element, Npz, OutFile, tuple};
-use crate::perturbation::PerturbationArgs;
+use crate::world::WorldArgs;
 
 #[derive(clap::Args)]
 #[command(after_long_help = FILES)]
@@ -29,14 +30,11 @@ pub struct Args {
     /// Numbers to compute with, and to write (done and feet_contact are always float32).
     #[arg(long, value_enum, default_value_t = Precision::F32)]
     precision: Precision,
-    /// A robot of your own instead of the task's (the file format: docs/robots.md).
-    #[arg(long, value_name = "FILE")]
-    robot: Option<PathBuf>,
     /// Instruction set for f32: avx512, avx2 or portable; the best one if not given.
     #[arg(long)]
     isa: Option<Isa>,
     #[command(flatten)]
-    perturbation: PerturbationArgs,
+    world: WorldArgs,
 }
 
 const FILES: &str = "\
@@ -65,11 +63,9 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         "--isa chooses between versions of the single-precision code; leave it out with --precision f64"
     );
     let Some(task) = Task::named(&args.task) else { bail!("there is no task \"{}\"", args.task) };
-    let robot = match &args.robot {
-        Some(file) => Robot::load(file)?,
-        None => Robot::builtin(task.name)?,
-    };
-    let perturbation = args.perturbation.for_robot(&robot)?;
+    let world = args.world.change(World::default());
+    let robot = world.robot(task.name)?;
+    let perturbation = world.perturbation(&robot)?;
     match args.precision {
         Precision::F32 => rollout::<f32>(args, task, &robot, &perturbation),
         Precision::F64 => rollout::<f64>(args, task, &robot, &perturbation),

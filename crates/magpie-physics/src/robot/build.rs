@@ -10,8 +10,7 @@ use super::file::{
 use super::joints::{self, JointSettings};
 use super::numbers::{non_negative, positive, single, vector};
 use super::{
-    Actuator, Body, Capsule, ColliderId, GroundEnds, Joint, Material, Placement, Robot, nearest, rotation,
-    tree,
+    Actuator, Body, Capsule, ColliderId, GroundEnds, Joint, Material, Placement, Robot, rotation, tree,
 };
 
 /// Contacts that slide slower than this (m/s) get no friction. Not a key of the file: it guards the direction of
@@ -265,7 +264,7 @@ fn feet(names: &[String], bodies: &[Body]) -> Result<Vec<usize>, Fault> {
 /// The index of a body that some field refers to by name.
 pub(super) fn body_named(field: &str, name: &str, bodies: &[Body]) -> Result<usize, Fault> {
     bodies.iter().position(|b| b.name == name).ok_or_else(|| {
-        let remedy = nearest::remedy(name, bodies.iter().map(|b| b.name.as_str()));
+        let remedy = magpie_names::remedy(name, bodies.iter().map(|b| b.name.as_str()));
         Fault::new(field, format!("there is no body {name:?}"), remedy)
     })
 }

@@ -7,7 +7,6 @@ mod build;
 mod error;
 mod file;
 mod joints;
-mod nearest;
 mod numbers;
 mod read;
 mod rotation;

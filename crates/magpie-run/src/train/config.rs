@@ -1,12 +1,12 @@
 //! What a search run computes.
 
-use std::sync::Arc;
-
-use magpie_envs::{Environment, Measure, Options};
-use magpie_search::SearchConfig;
+use magpie_envs::Measure;
+use magpie_search::{ConfigError, SearchConfig};
 use serde::{Deserialize, Serialize};
 
 use crate::error::RunError;
+use crate::settings::within;
+use crate::world::World;
 
 /// A search run, resolved: with this and the same version of magpie, anybody gets the same archive.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -22,6 +22,8 @@ pub struct Config {
     pub seed: u64,
     /// Iterations to make.
     pub iterations: u64,
+    /// The robot, and what it has to cope with.
+    pub world: World,
     /// The search itself.
     pub search: SearchConfig,
 }
@@ -34,6 +36,15 @@ pub enum Reward {
     True,
 }
 
+impl Reward {
+    /// As in configuration files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Reward::True => "true",
+        }
+    }
+}
+
 /// How much to spend.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Preset {
@@ -41,15 +52,15 @@ pub enum Preset {
     Quick,
     /// An hour or two on two cores.
     Desktop,
-    /// The paper's own size: days on two cores.
+    /// The paper's own size: a day on two cores.
     Paper,
 }
 
 impl Config {
     /// The configuration of a preset. All have the paper's values where they do not say otherwise.
     pub fn new(task: &str, measure: Measure, preset: Preset) -> Result<Config, RunError> {
-        let env = environment(task, measure)?;
-        let mut search = SearchConfig::paper(&env);
+        let world = World::default();
+        let mut search = SearchConfig::paper(&world.environment(task, Some(measure))?);
         // A tenth of the paper's environments and branches: each branch is still judged by ten episodes.
         if preset != Preset::Paper {
             (search.environments, search.branches) = (300, 30);
@@ -59,29 +70,18 @@ impl Config {
             Preset::Desktop => 1000,
             Preset::Paper => 2000,
         };
-        Ok(Config { task: task.to_owned(), measure, reward: Reward::True, seed: 0, iterations, search })
+        Ok(Config { task: task.to_owned(), measure, reward: Reward::True, seed: 0, iterations, world, search })
     }
 
-    /// Refuses what cannot be run.
-    pub fn check(&self) -> Result<(), RunError> {
-        let env = self.environment()?;
-        if !(1..=1_000_000_000).contains(&self.iterations) {
-            let (value, range) = (self.iterations.to_string(), "1 to 10⁹");
-            return Err(RunError::Value { field: "iterations".to_owned(), value, range });
-        }
-        self.search.check(env.measure_size()).map_err(|e| RunError::Value {
-            field: format!("search.{}", e.field),
-            value: e.value,
-            range: e.range,
+    /// Refuses what cannot be run with this many dimensions of measure.
+    pub fn check(&self, measures: usize) -> Result<(), RunError> {
+        // TOML has no larger whole numbers.
+        within("seed", self.seed, 0..=i64::MAX as u64)?;
+        within("iterations", self.iterations, 1..=1_000_000_000)?;
+        self.search.check(measures).map_err(|ConfigError { field, value, range }| RunError::Value {
+            field: format!("search.{field}"),
+            value,
+            range: range.to_owned(),
         })
     }
-
-    /// The environment of the run.
-    pub fn environment(&self) -> Result<Arc<Environment>, RunError> {
-        environment(&self.task, self.measure).map(Arc::new)
-    }
-}
-
-fn environment(task: &str, measure: Measure) -> Result<Environment, RunError> {
-    Ok(Environment::new(task, Options { measure: Some(measure), ..Options::default() })?)
 }

@@ -11,17 +11,22 @@ use serde::{Deserialize, Serialize};
 use super::config::{Config, Reward};
 use crate::archive_file::{About, save_archive};
 use crate::checkpoint;
-use crate::directory::{CONFIG, RunDirectory, read};
+use crate::directory::{CONFIG, RunDirectory};
 use crate::error::RunError;
 use crate::metrics::Metrics;
+use crate::settings::{read_text, resolve};
+use crate::tensorboard::Events;
+use crate::world::World;
 
 /// A search that writes down what it finds.
 pub struct TrainRun {
     config: Config,
+    /// The text of the robot file, if the robot is not the task's own.
+    robot: Option<String>,
     env: Arc<Environment>,
     search: Search,
     directory: RunDirectory,
-    metrics: Metrics,
+    tables: Tables,
     /// Iterations between checkpoints; by the clock if not given.
     save_every: Option<u64>,
     /// Time spent in earlier processes.
@@ -30,10 +35,17 @@ pub struct TrainRun {
     saved: Instant,
 }
 
+/// Where the numbers of an iteration go.
+struct Tables {
+    metrics: Metrics,
+    events: Events,
+}
+
 /// What is kept across processes.
 #[derive(Deserialize)]
 struct Saved {
     config: Config,
+    robot: Option<String>,
     search: State,
     seconds: f64,
 }
@@ -42,6 +54,7 @@ struct Saved {
 #[derive(Serialize)]
 struct Saving<'a> {
     config: &'a Config,
+    robot: &'a Option<String>,
     search: &'a State,
     seconds: f64,
 }
@@ -101,13 +114,17 @@ const COLUMNS: [&str; 31] = [
 
 impl TrainRun {
     /// Starts a run in a new folder.
-    pub fn start(config: Config, path: &Path) -> Result<TrainRun, RunError> {
-        config.check()?;
-        let env = config.environment()?;
+    pub fn start(mut config: Config, path: &Path) -> Result<TrainRun, RunError> {
+        let env = Arc::new(config.world.environment(&config.task, Some(config.measure))?);
+        config.check(env.measure_size())?;
         let directory = RunDirectory::create(path)?;
-        let metrics = Metrics::create(&directory.file("metrics.csv"), &COLUMNS)?;
+        let robot = config.world.move_in(&directory)?;
+        let tables = Tables {
+            metrics: Metrics::create(&directory.file("metrics.csv"), &COLUMNS)?,
+            events: Events::create(path)?,
+        };
         let search = Search::new(Arc::clone(&env), config.search.clone(), objective(config.reward), config.seed)?;
-        let mut run = TrainRun::assemble(config, env, search, directory, metrics, 0.0);
+        let mut run = TrainRun::assemble(config, robot, env, search, directory, tables, 0.0);
         // The configuration comes last: a folder with one can be resumed.
         run.save()?;
         run.write_config()?;
@@ -117,23 +134,23 @@ impl TrainRun {
     /// Goes on with a run, further than first planned if `iterations` says so.
     pub fn resume(path: &Path, iterations: Option<u64>) -> Result<TrainRun, RunError> {
         let directory = RunDirectory::open(path)?;
-        let file = directory.file(CONFIG);
-        let text = String::from_utf8_lossy(&read(&file)?).into_owned();
-        let mut config: Config = toml::from_str(&text)
-            .map_err(|e| RunError::Config { path: file.clone(), problem: e.to_string() })?;
         let checkpoint = directory.file(CHECKPOINT);
         let saved: Saved = checkpoint::load(&checkpoint)?;
+        let file = directory.file(CONFIG);
+        let mut config = resolve(saved.config.clone(), Some((&file, &read_text(&file)?)), &[])?;
         // How long to run may change; anything else would make results that no configuration describes.
-        if config != (Config { iterations: config.iterations, ..saved.config.clone() }) {
-            let problem =
-                "differs from what the run was started with; put it back, or start a new run with it";
-            return Err(RunError::Config { path: file, problem: problem.to_owned() });
+        if config != (Config { iterations: config.iterations, ..saved.config }) {
+            return Err(RunError::changed(&file));
         }
         let further = iterations.is_some_and(|n| n != config.iterations);
         config.iterations = iterations.unwrap_or(config.iterations);
-        config.check()?;
-        let env = config.environment()?;
-        let metrics = Metrics::resume(&directory.file("metrics.csv"), &COLUMNS, saved.search.iteration)?;
+        let world = World::unchanged(path, saved.robot.as_deref())?;
+        let env = Arc::new(world.environment(&config.task, Some(config.measure))?);
+        config.check(env.measure_size())?;
+        let tables = Tables {
+            metrics: Metrics::resume(&directory.file("metrics.csv"), &COLUMNS, saved.search.iteration)?,
+            events: Events::resume(path, saved.search.iteration)?,
+        };
         let search = Search::resume(
             Arc::clone(&env),
             config.search.clone(),
@@ -142,7 +159,7 @@ impl TrainRun {
             saved.search,
         )
         .map_err(|e| RunError::Damaged { path: checkpoint, problem: e.to_string() })?;
-        let run = TrainRun::assemble(config, env, search, directory, metrics, saved.seconds);
+        let run = TrainRun::assemble(config, saved.robot, env, search, directory, tables, saved.seconds);
         if further {
             run.write_config()?;
         }
@@ -151,24 +168,32 @@ impl TrainRun {
 
     fn assemble(
         config: Config,
+        robot: Option<String>,
         env: Arc<Environment>,
         search: Search,
         directory: RunDirectory,
-        metrics: Metrics,
+        tables: Tables,
         seconds_before: f64,
     ) -> TrainRun {
         let now = Instant::now();
         TrainRun {
             config,
+            robot,
             env,
             search,
             directory,
-            metrics,
+            tables,
             save_every: None,
             seconds_before,
             started: now,
             saved: now,
         }
+    }
+
+    /// Writes a picture of the archive into the folder's `plots`, and shows it to TensorBoard.
+    pub fn picture(&mut self, name: &str, png: &[u8]) -> Result<(), RunError> {
+        self.directory.write(&format!("plots/{name}.png"), png)?;
+        self.tables.events.picture(self.search.state().iteration, name, png)
     }
 
     /// Saves after every so many iterations, in place of once a minute.
@@ -192,7 +217,7 @@ impl TrainRun {
     }
 
     /// What the archive is about.
-    fn about(&self) -> Result<About, RunError> {
+    pub fn about(&self) -> Result<About, RunError> {
         let Config { task, measure, search, .. } = &self.config;
         let names = self.env.measure_dimensions().into_iter().map(|d| d.name).collect();
         let grid = search.grid(&self.env).map_err(SearchError::from)?;
@@ -216,7 +241,9 @@ impl TrainRun {
             }
         };
         let seconds = self.seconds();
-        self.metrics.append(&row(&report, seconds))?;
+        let row = row(&report, seconds);
+        self.tables.metrics.append(&row)?;
+        self.tables.events.row(iteration, &COLUMNS, &row)?;
         let due = match self.save_every {
             Some(iterations) => iteration.is_multiple_of(iterations),
             None => self.saved.elapsed() > SAVE_EVERY,
@@ -230,8 +257,12 @@ impl TrainRun {
 
     /// Writes a checkpoint and the archive as it is now.
     pub fn save(&mut self) -> Result<(), RunError> {
-        let state =
-            Saving { config: &self.config, search: self.search.state(), seconds: self.seconds() };
+        let state = Saving {
+            config: &self.config,
+            robot: &self.robot,
+            search: self.search.state(),
+            seconds: self.seconds(),
+        };
         checkpoint::save(&self.directory.file(CHECKPOINT), &state)?;
         let archives = &self.search.state().archives;
         save_archive(&self.directory.file(ARCHIVE), archives, &self.about()?)?;

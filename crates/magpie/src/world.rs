@@ -1,14 +1,19 @@
-//! Options that change the world a robot lives in.
+//! Options that change the world: another robot, and what it has to cope with.
 
-use magpie_physics::robot::Robot;
-use magpie_physics::{Hurdles, Perturbation, PerturbationError};
+use std::path::PathBuf;
+
+use magpie_physics::Hurdles;
+use magpie_run::World;
 
 #[derive(clap::Args)]
 #[command(next_help_heading = "Changes to the world")]
-pub struct PerturbationArgs {
+pub struct WorldArgs {
+    /// A robot of your own instead of the task's (the file format: docs/robots.md).
+    #[arg(long, value_name = "FILE")]
+    robot: Option<PathBuf>,
     /// Multiply the friction of every contact by this factor.
-    #[arg(long, value_name = "FACTOR", default_value_t = 1.0, allow_negative_numbers = true)]
-    friction: f64,
+    #[arg(long, value_name = "FACTOR", allow_negative_numbers = true)]
+    friction: Option<f64>,
     /// Multiply the strength of one actuator, as in `left_knee=0.5`; can be given several times.
     #[arg(long, value_name = "ACTUATOR=FACTOR", value_parser = strength)]
     strength: Vec<(String, f64)>,
@@ -18,16 +23,16 @@ pub struct PerturbationArgs {
     hurdles: Option<Hurdles>,
 }
 
-impl PerturbationArgs {
-    /// The changes, if this robot can live with them.
-    pub fn for_robot(&self, robot: &Robot) -> Result<Perturbation, PerturbationError> {
-        let mut perturbation =
-            Perturbation { friction: self.friction, hurdles: self.hurdles, ..Perturbation::default() };
-        for (actuator, factor) in &self.strength {
-            perturbation.scale_strength(robot, actuator, *factor)?;
+impl WorldArgs {
+    /// `world` with what was asked for.
+    pub fn change(&self, mut world: World) -> World {
+        if let Some(robot) = &self.robot {
+            world.robot = Some(robot.clone());
         }
-        perturbation.check(robot)?;
-        Ok(perturbation)
+        world.friction = self.friction.unwrap_or(world.friction);
+        world.strength.extend(self.strength.iter().cloned());
+        world.hurdles = self.hurdles.or(world.hurdles);
+        world
     }
 }
 

@@ -1,0 +1,155 @@
+//! Pictures as a user of the crate makes them.
+
+use magpie_report::plot::{Dimension, Figure, HeatMap, Labels, PlotError, Points, Series, curves, heat_map};
+use proptest::prelude::*;
+
+fn dimensions(cells: &[usize]) -> Vec<Dimension> {
+    let name = |i: usize| format!("measure {i} (m)");
+    cells
+        .iter()
+        .enumerate()
+        .map(|(i, &cells)| Dimension { name: name(i), range: [-1.0, 3.0], cells })
+        .collect()
+}
+
+fn draw(
+    shape: &[usize],
+    cells: &[(usize, f64)],
+    scale: Option<[f64; 2]>,
+    points: &[Vec<f64>],
+) -> Result<Figure, PlotError> {
+    heat_map(&HeatMap {
+        title: "an archive <&>",
+        dimensions: &dimensions(shape),
+        objective: "return",
+        cells,
+        scale,
+        points: Some(Points { name: "demonstrations", at: points }),
+    })
+}
+
+/// Colour of a pixel, from the picture itself.
+fn pixels(figure: &Figure) -> (usize, Vec<[u8; 4]>) {
+    let png = figure.png().unwrap();
+    let pixmap = resvg::tiny_skia::Pixmap::decode_png(&png).unwrap();
+    let colour = |p: &resvg::tiny_skia::PremultipliedColorU8| [p.red(), p.green(), p.blue(), p.alpha()];
+    (pixmap.width() as usize, pixmap.pixels().iter().map(colour).collect())
+}
+
+const LOW: [u8; 4] = [0x44, 0x01, 0x54, 255];
+const HIGH: [u8; 4] = [0xfd, 0xe7, 0x25, 255];
+const EMPTY: [u8; 4] = [0xe9, 0xe9, 0xe9, 255];
+
+/// A grid of two by two, one cell low, one high and two empty: where their colours are in the picture.
+#[test]
+fn cells_are_where_their_measures_say() {
+    // Cells 0 and 3 are at (low, low) and (high, high); cell 1 has a high second measure.
+    for (high, right, up) in [(3, true, true), (1, false, true), (2, true, false)] {
+        let figure = draw(&[2, 2], &[(0, -5.0), (high, 5.0)], None, &[]).unwrap();
+        let (width, pixels) = pixels(&figure);
+        // The field ends well before the colour bar, which has all colours too.
+        let centre = |colour: [u8; 4]| {
+            let found: Vec<usize> =
+                (0..pixels.len()).filter(|&i| i % width < 660 && pixels[i] == colour).collect();
+            assert!(found.len() > 10_000, "{colour:?}: {} pixels", found.len());
+            let sum = |of: fn(usize, usize) -> usize| found.iter().map(|&i| of(i, width)).sum::<usize>();
+            (sum(|i, w| i % w) / found.len(), sum(|i, w| i / w) / found.len())
+        };
+        let ((low_x, low_y), (high_x, high_y)) = (centre(LOW), centre(HIGH));
+        assert_eq!((high_x > low_x + 100, high_y + 100 < low_y), (right, up), "cell {high}");
+        centre(EMPTY);
+    }
+}
+
+#[test]
+fn a_shared_scale_gives_equal_objectives_equal_colours() {
+    let count = |figure: &Figure, colour| {
+        let (width, pixels) = pixels(figure);
+        (0..pixels.len()).filter(|&i| i % width < 660 && pixels[i] == colour).count()
+    };
+    let alone = draw(&[2, 2], &[(0, 1.0), (1, 2.0)], None, &[]).unwrap();
+    let shared = draw(&[2, 2], &[(0, 1.0), (1, 2.0)], Some([0.0, 2.0]), &[]).unwrap();
+    assert!(count(&alone, LOW) > 10_000 && count(&shared, LOW) == 0);
+    assert!(count(&alone, HIGH) > 10_000 && count(&shared, HIGH) > 10_000);
+}
+
+/// With three measures a field shows the best over the third.
+#[test]
+fn projections_show_the_best() {
+    let worse_first = draw(&[2, 2, 2], &[(0, 1.0), (1, 9.0), (7, 5.0)], None, &[]).unwrap();
+    let best_alone = draw(&[2, 2, 2], &[(1, 9.0), (0, 1.0), (7, 5.0)], None, &[]).unwrap();
+    assert_eq!(worse_first, best_alone);
+    assert_eq!(worse_first.svg().matches("measure 0 (m)").count(), 2);
+}
+
+#[test]
+fn pictures_are_small_and_the_same_every_time() {
+    for shape in [&[50][..], &[50, 50], &[12, 12, 12], &[6, 6, 6, 6]] {
+        let total: usize = shape.iter().product();
+        let cells: Vec<(usize, f64)> = (0..total).map(|i| (i, ((i * 7919) % 997) as f64)).collect();
+        let point = vec![vec![0.5; shape.len()]];
+        let figure = draw(shape, &cells, None, &point).unwrap();
+        let png = figure.png().unwrap();
+        assert!(png.len() < 60_000, "{shape:?}: {} bytes", png.len());
+        assert_eq!(png, draw(shape, &cells, None, &point).unwrap().png().unwrap());
+        assert!(figure.svg().contains("an archive &lt;&amp;&gt;"));
+    }
+}
+
+#[test]
+fn what_does_not_fit_is_refused() {
+    let message = |result: Result<Figure, PlotError>| result.unwrap_err().to_string();
+    assert!(message(draw(&[], &[], None, &[])).contains("0 dimensions"));
+    assert!(message(draw(&[5, 0], &[], None, &[])).contains("5 × 0 cells"));
+    assert!(message(draw(&[usize::MAX, 2], &[], None, &[])).contains("cannot be drawn"));
+    assert!(message(draw(&[5, 5], &[(25, 1.0)], None, &[])).contains("no cell 25"));
+    assert!(message(draw(&[5, 5], &[(2, f64::NAN)], None, &[])).contains("objective of cell 2 is NaN"));
+    assert!(message(draw(&[5, 5], &[], Some([1.0, 1.0]), &[])).contains("scale of colours"));
+    assert!(message(draw(&[5, 5], &[], None, &[vec![0.0]])).contains("point 0 has 1 coordinates"));
+    assert!(draw(&[5, 5], &[], None, &[]).is_ok(), "an empty archive is one");
+    assert!(draw(&[5, 5], &[(1, 0.0)], None, &[vec![f64::NAN, 1e300]]).unwrap().png().is_ok());
+}
+
+const LABELS: Labels<'static> = Labels { title: "learning", subtitle: "", x: "steps", y: "return" };
+
+#[test]
+fn curves_leave_out_what_is_not_finite_and_refuse_what_does_not_fit() {
+    let series = Series { name: "a".to_owned(), x: vec![0.0, 1.0], mean: vec![1.0], ..Series::default() };
+    assert!(curves(&[series], &LABELS).unwrap_err().to_string().contains("mean has 1 numbers, but x has 2"));
+    assert_eq!(curves(&[], &LABELS), Err(PlotError::Empty));
+    let of = |mean: Vec<f64>| Series {
+        name: "a".to_owned(),
+        x: (0..mean.len()).map(|i| i as f64).collect(),
+        mean,
+        ..Series::default()
+    };
+    let whole = curves(&[of(vec![1.0, 5.0])], &LABELS).unwrap();
+    assert_eq!(curves(&[of(vec![1.0, 5.0, f64::NAN])], &LABELS).unwrap(), whole);
+    assert!(!whole.svg().contains("NaN"));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+    /// Whatever finite numbers come, there is a picture, and nothing in it is not a number.
+    #[test]
+    fn all_finite_numbers_make_a_picture(
+        values in prop::collection::vec((0.0..1e308f64, -1e308..1e308f64), 1..20),
+        name: String,
+        exponent in -300..308i32,
+    ) {
+        let scaled: Vec<(f64, f64)> = values.iter().map(|(x, y)| (x * 10f64.powi(exponent - 308), y * 10f64.powi(exponent - 308))).collect();
+        let series = Series {
+            name: name.clone(),
+            x: scaled.iter().map(|p| p.0).collect(),
+            mean: scaled.iter().map(|p| p.1).collect(),
+            ..Series::default()
+        };
+        let figure = curves(&[series], &Labels { title: &name, ..LABELS }).unwrap();
+        prop_assert!(!figure.svg().contains("NaN") || name.contains("NaN"));
+        figure.png().unwrap();
+        let cells: Vec<(usize, f64)> = scaled.iter().enumerate().map(|(i, p)| (i, p.1)).collect();
+        for shape in [&[20][..], &[5, 4], &[4, 5, 3]] {
+            draw(shape, &cells, None, &[]).unwrap().png().unwrap();
+        }
+    }
+}

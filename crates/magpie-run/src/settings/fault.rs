@@ -1,0 +1,44 @@
+//! What is wrong with a setting, and where.
+
+use std::path::Path;
+
+use crate::error::RunError;
+
+/// Where a value is from.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Origin {
+    /// The program itself.
+    Preset,
+    /// The file, at this byte.
+    File(usize),
+    /// The pair of this number.
+    Set(usize),
+}
+
+/// A message and the place that it is about.
+#[derive(Debug)]
+pub(super) struct Fault {
+    pub(super) at: Origin,
+    pub(super) message: String,
+}
+
+impl Fault {
+    pub(super) fn into_error(self, file: Option<(&Path, &str)>, sets: &[String]) -> RunError {
+        let place = match (self.at, file) {
+            (Origin::File(byte), Some((path, text))) => {
+                let (line, column) = line_and_column(text, byte);
+                format!("{}:{line}:{column}", path.display())
+            }
+            (Origin::Set(index), _) => format!("--set {}", sets.get(index).map_or("", String::as_str)),
+            _ => "preset".to_owned(),
+        };
+        RunError::Setting { place, problem: self.message }
+    }
+}
+
+/// Both from 1, columns in letters.
+fn line_and_column(text: &str, byte: usize) -> (usize, usize) {
+    let before = text.get(..byte).unwrap_or(text);
+    let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
+    (1 + before.matches('\n').count(), 1 + before[line_start..].chars().count())
+}
