@@ -188,7 +188,11 @@ fn run_chunk(
             });
             if !rows.next.is_empty() {
                 let packs = after_step(group, &mut scratch.last);
-                isa.run(Unpack { packs, width: obs, rows: &mut rows.next[(at + first) * obs..][..live * obs] });
+                isa.run(Unpack {
+                    packs,
+                    width: obs,
+                    rows: &mut rows.next[(at + first) * obs..][..live * obs],
+                });
             }
             rows.ends[at + first..][..live].fill(End::Continues);
             for lane in 0..live {

@@ -159,10 +159,7 @@ impl Trainer {
     }
 
     /// Collects a window, lets `rewrite` change its rewards knowing who acted, and learns from it.
-    pub fn iterate(
-        &mut self,
-        rewrite: impl FnOnce(&mut Window, &Agent),
-    ) -> Result<Iteration, UpdateError> {
+    pub fn iterate(&mut self, rewrite: impl FnOnce(&mut Window, &Agent)) -> Result<Iteration, UpdateError> {
         let (seen, episodes) = self.collect();
         rewrite(&mut self.window, &self.agent);
         let explained_variance = estimate(&mut self.agent, &mut self.window, &self.config)?;
@@ -206,10 +203,7 @@ pub fn iterate_all<R>(trainers: &mut [Trainer], rewrites: &mut [R]) -> Result<Ve
 where
     R: FnMut(&mut Window, &Agent) + Send,
 {
-    let results: Vec<_> = trainers
-        .par_iter_mut()
-        .zip(rewrites)
-        .map(|(trainer, rewrite)| trainer.iterate(rewrite))
-        .collect();
+    let results: Vec<_> =
+        trainers.par_iter_mut().zip(rewrites).map(|(trainer, rewrite)| trainer.iterate(rewrite)).collect();
     results.into_iter().collect()
 }

@@ -188,7 +188,8 @@ fn head(columns: &[Column<'_>], elites: usize, about: &About) -> serde_json::Res
         let mut shape = vec![elites];
         shape.extend(column.width);
         let end = start + shape.iter().product::<usize>() * column.dtype.bitsize() / 8;
-        let tensor = serde_json::json!({ "dtype": column.dtype, "shape": shape, "data_offsets": [start, end] });
+        let tensor =
+            serde_json::json!({ "dtype": column.dtype, "shape": shape, "data_offsets": [start, end] });
         object.insert(column.name.to_owned(), tensor);
         start = end;
     }
@@ -197,14 +198,23 @@ fn head(columns: &[Column<'_>], elites: usize, about: &About) -> serde_json::Res
     Ok(bytes)
 }
 
+/// Whether a file says that it is an archive; one that cannot be read is an error.
+pub fn is_archive(path: &Path) -> Result<bool, RunError> {
+    let bytes = read(path)?;
+    let metadata = SafeTensors::read_metadata(&bytes).ok().and_then(|(_, head)| head.metadata().clone());
+    let entry = metadata.as_ref().and_then(|entries| entries.get("magpie"));
+    Ok(entry.is_some_and(|entry| entry.starts_with('{')))
+}
+
 /// Reads an archive and checks that it makes sense.
 pub fn load_archive(path: &Path) -> Result<SavedArchive, RunError> {
     let bytes = read(path)?;
     let problem = |e: safetensors::SafeTensorError| damaged(path, e.to_string());
     let (_, metadata) = SafeTensors::read_metadata(&bytes).map_err(problem)?;
     let entry = metadata.metadata().as_ref().and_then(|entries| entries.get("magpie"));
-    let entry = entry
-        .ok_or_else(|| damaged(path, "it is a safetensors file, but not an archive of magpie's".to_owned()))?;
+    let entry = entry.ok_or_else(|| {
+        damaged(path, "it is a safetensors file, but not an archive of magpie's".to_owned())
+    })?;
     let about: About = serde_json::from_str(entry)
         .map_err(|e| damaged(path, format!("its metadata are not those of an archive: {e}")))?;
     if about.format != FORMAT {
@@ -221,8 +231,11 @@ pub fn load_archive(path: &Path) -> Result<SavedArchive, RunError> {
     let column = |name: &str| tensors.rows(name, elites, None);
     let (objectives, lengths) = (column("objective")?, column("length")?);
     let (thresholds, counts) = (column("threshold")?, column("obs_count")?);
-    let (cells, iterations, branches) =
-        (tensors.whole("index", elites)?, tensors.whole("iteration", elites)?, tensors.whole("branch", elites)?);
+    let (cells, iterations, branches) = (
+        tensors.whole("index", elites)?,
+        tensors.whole("iteration", elites)?,
+        tensors.whole("branch", elites)?,
+    );
     if !cells.windows(2).all(|pair| pair[0] < pair[1])
         || cells.iter().any(|&c| c < 0 || c as usize >= about.grid.count())
     {

@@ -20,7 +20,7 @@ mod tensorboard;
 pub mod train;
 mod world;
 
-pub use archive_file::{About, SavedArchive, SavedElite, load_archive, save_archive};
+pub use archive_file::{About, SavedArchive, SavedElite, is_archive, load_archive, save_archive};
 pub use directory::RunDirectory;
 pub use error::RunError;
 pub use metrics::Metrics;

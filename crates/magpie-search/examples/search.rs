@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use magpie_envs::{Environment, Options};
-use magpie_search::{Search, SearchConfig, Objective};
+use magpie_search::{Objective, Search, SearchConfig};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let args: Vec<String> = std::env::args().skip(1).collect();

@@ -68,12 +68,7 @@ impl Curiosity {
     }
 
     /// Adds the bonus to the rewards of a window. Returns the share of its steps that fell in empty cells.
-    pub fn pay(
-        &self,
-        window: &mut Window,
-        memory: &mut Memory,
-        is_empty: impl Fn(&[f64]) -> bool,
-    ) -> f64 {
+    pub fn pay(&self, window: &mut Window, memory: &mut Memory, is_empty: impl Fn(&[f64]) -> bool) -> f64 {
         let environments = window.environments();
         let dims = memory.sums.len() / environments.max(1);
         let mut mean = vec![0.0; dims];

@@ -7,8 +7,8 @@ use magpie_qd::ArchivePair;
 
 use crate::blend::Blend;
 use crate::config::SearchConfig;
-use crate::phase::{Course, Gym, Phase};
 use crate::objective::Objective;
+use crate::phase::{Course, Gym, Phase};
 use crate::search::{Critic, Trouble};
 
 /// Keeps the direction of a policy that has not moved from being divided by zero.

@@ -17,8 +17,8 @@ use crate::blend::Blend;
 use crate::branches::{Outing, elite_policy, normaliser_len};
 use crate::config::{ConfigError, SearchConfig};
 use crate::gradients::Gradients;
-use crate::phase::{Course, Gym, Phase};
 use crate::objective::Objective;
+use crate::phase::{Course, Gym, Phase};
 
 /// A critic with its optimiser's memory and the units that it speaks in.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -417,7 +417,8 @@ impl Search {
 
     /// Environments and action noise of a part of this iteration: nothing is met twice.
     fn seed_of(&self, part: Part) -> u64 {
-        let mut draws = Stream::new(self.seed, "parts of iterations").draws(part as u32, self.state.iteration);
+        let mut draws =
+            Stream::new(self.seed, "parts of iterations").draws(part as u32, self.state.iteration);
         u64::from(draws.bits()) << 32 | u64::from(draws.bits())
     }
 }

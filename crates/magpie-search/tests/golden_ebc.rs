@@ -16,7 +16,9 @@ fn golden_ebc_bonus() {
         let grid = magpie_qd::Cells::from(Grid::new(golden.indices(&name("dims")), lower, upper).unwrap());
         let occupied = golden.flags(&name("occupied"));
         let shape = golden.shape(&name("measures"));
-        let [steps, environments, dims] = shape[..] else { panic!("measures of {case} have shape {shape:?}") };
+        let [steps, environments, dims] = shape[..] else {
+            panic!("measures of {case} have shape {shape:?}")
+        };
         let (measures, dones) = (golden.numbers(&name("measures")), golden.flags(&name("dones")));
 
         for (scope, title) in

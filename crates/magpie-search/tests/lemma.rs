@@ -8,7 +8,12 @@ use magpie_learn::{Actions, Agent, Networks, TrainConfig, Trainer, evaluate};
 use magpie_search::{Curiosity, Memory, Scope};
 
 /// Share of a policy's whole episodes whose mean measure lies in an empty cell.
-fn share(env: &Arc<Environment>, networks: &Networks, agent: &Agent, is_empty: impl Fn(&[f64]) -> bool) -> f64 {
+fn share(
+    env: &Arc<Environment>,
+    networks: &Networks,
+    agent: &Agent,
+    is_empty: impl Fn(&[f64]) -> bool,
+) -> f64 {
     let result = &evaluate(env, networks, &[&agent.policy()], 256, Actions::Sampled, 7)[0];
     result.measures.iter().filter(|m| is_empty(m)).count() as f64 / 256.0
 }

@@ -1,11 +1,16 @@
 //! The command line: a thin layer over the crates.
 
+mod archive;
 mod bench;
 mod envs;
 mod eval;
 mod npz;
+mod picture;
 mod ppo;
+mod reevaluate;
 mod rollout;
+mod session;
+mod train;
 mod world;
 
 use std::io::{ErrorKind, Write};
@@ -29,8 +34,12 @@ enum Command {
     Rollout(rollout::Args),
     /// Train one policy with PPO on a task's own reward.
     Ppo(ppo::Args),
-    /// Run whole episodes with a trained policy.
+    /// Search for many different, good policies; the result is an archive.
+    Train(train::Args),
+    /// Run whole episodes with a trained policy, or with elites of an archive.
     Eval(eval::Args),
+    /// Show or export the archive of a search.
+    Archive(archive::Args),
     /// Measure how fast this machine simulates each task.
     Bench(bench::Args),
 }
@@ -40,6 +49,8 @@ fn main() -> ExitCode {
         Command::Envs(args) => envs::run(&args).map(|()| ExitCode::SUCCESS),
         Command::Rollout(args) => rollout::run(&args).map(|()| ExitCode::SUCCESS),
         Command::Ppo(args) => ppo::run(&args),
+        Command::Train(args) => train::run(&args),
+        Command::Archive(args) => archive::run(&args).map(|()| ExitCode::SUCCESS),
         Command::Eval(args) => eval::run(&args).map(|()| ExitCode::SUCCESS),
         Command::Bench(args) => bench::run(&args).map(|()| ExitCode::SUCCESS),
     };

@@ -3,17 +3,16 @@
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use anyhow::{Context, ensure};
+use anyhow::ensure;
 use indicatif::{ProgressBar, ProgressStyle};
 use magpie_envs::TASKS;
 use magpie_learn::Actions;
 use magpie_run::ppo::{Config, PpoRun, Progress};
 use magpie_run::settings::{read_text, resolve};
 
+use crate::session;
 use crate::world::WorldArgs;
 
 #[derive(clap::Args)]
@@ -55,8 +54,6 @@ pub struct Args {
 
 const DEFAULT_STEPS: u64 = 30_000_000;
 const EVALUATION_EPISODES: u32 = 100;
-/// What shells expect of a program that Ctrl-C has stopped.
-const INTERRUPTED: u8 = 130;
 
 /// Whole steps, also written as 30e6.
 fn steps(text: &str) -> Result<u64, String> {
@@ -100,12 +97,7 @@ impl Args {
 }
 
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    if let Some(threads) = args.threads {
-        rayon::ThreadPoolBuilder::new()
-            .num_threads(threads.into())
-            .build_global()
-            .with_context(|| format!("starting {threads} threads"))?;
-    }
+    session::threads(args.threads)?;
     let mut run = match &args.resume {
         Some(folder) => PpoRun::resume(folder, args.steps)?,
         None => {
@@ -115,12 +107,9 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         }
     };
 
-    let stop = Arc::new(AtomicBool::new(false));
-    let flag = Arc::clone(&stop);
-    ctrlc::set_handler(move || flag.store(true, Ordering::Relaxed)).context("listening for Ctrl-C")?;
-
+    let stop = session::stop_on_ctrl_c()?;
     let mut display = Display::new(&run);
-    while !run.is_finished() && !stop.load(Ordering::Relaxed) {
+    while !run.is_finished() && !stop.requested() {
         let progress = run.iterate()?;
         display.show(&run, &progress)?;
     }
@@ -131,7 +120,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let mut out = std::io::stdout().lock();
     if !run.is_finished() {
         writeln!(out, "Stopped after {} steps; go on with: magpie ppo --resume {folder}", run.steps())?;
-        return Ok(ExitCode::from(INTERRUPTED));
+        return Ok(ExitCode::from(session::INTERRUPTED));
     }
     let result = run.evaluate(EVALUATION_EPISODES, Actions::Mean, run.config().seed);
     writeln!(

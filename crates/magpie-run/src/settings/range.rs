@@ -31,7 +31,11 @@ real!(f32 f64);
 /// let error = within("learning_rate", f64::NAN, above(0.0)).unwrap_err();
 /// assert_eq!(error.to_string(), "learning_rate is NaN, but must be above 0");
 /// ```
-pub fn within<N: Number>(field: impl Into<String>, value: N, range: impl RangeBounds<N>) -> Result<(), RunError> {
+pub fn within<N: Number>(
+    field: impl Into<String>,
+    value: N,
+    range: impl RangeBounds<N>,
+) -> Result<(), RunError> {
     if value.is_finite() && range.contains(&value) {
         return Ok(());
     }

@@ -70,7 +70,15 @@ impl Config {
             Preset::Desktop => 1000,
             Preset::Paper => 2000,
         };
-        Ok(Config { task: task.to_owned(), measure, reward: Reward::True, seed: 0, iterations, world, search })
+        Ok(Config {
+            task: task.to_owned(),
+            measure,
+            reward: Reward::True,
+            seed: 0,
+            iterations,
+            world,
+            search,
+        })
     }
 
     /// Refuses what cannot be run with this many dimensions of measure.

@@ -123,7 +123,8 @@ impl TrainRun {
             metrics: Metrics::create(&directory.file("metrics.csv"), &COLUMNS)?,
             events: Events::create(path)?,
         };
-        let search = Search::new(Arc::clone(&env), config.search.clone(), objective(config.reward), config.seed)?;
+        let search =
+            Search::new(Arc::clone(&env), config.search.clone(), objective(config.reward), config.seed)?;
         let mut run = TrainRun::assemble(config, robot, env, search, directory, tables, 0.0);
         // The configuration comes last: a folder with one can be resumed.
         run.save()?;
@@ -271,10 +272,8 @@ impl TrainRun {
     }
 
     fn write_config(&self) -> Result<(), RunError> {
-        let text = toml::to_string_pretty(&self.config).map_err(|e| RunError::Config {
-            path: self.directory.file(CONFIG),
-            problem: e.to_string(),
-        })?;
+        let text = toml::to_string_pretty(&self.config)
+            .map_err(|e| RunError::Config { path: self.directory.file(CONFIG), problem: e.to_string() })?;
         self.directory.write(CONFIG, text.as_bytes())
     }
 

@@ -22,6 +22,11 @@ pub fn succeed(args: &[&str]) -> String {
     String::from_utf8(output.stdout).expect("UTF-8")
 }
 
+/// What the program said on its standard error.
+pub fn said(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
 /// A path as an argument.
 pub fn text(path: &Path) -> &str {
     path.to_str().expect("UTF-8")

@@ -1,0 +1,31 @@
+//! Archives as pictures.
+
+use magpie_qd::Grid;
+use magpie_report::plot::{Dimension, HeatMap, PlotError, heat_map};
+
+/// What an archive holds, as far as a picture shows it.
+pub struct Scene<'a> {
+    pub title: &'a str,
+    pub grid: &'a Grid,
+    /// Name of each dimension of the measure.
+    pub names: &'a [String],
+    /// Cell and objective of each elite.
+    pub cells: &'a [(usize, f64)],
+}
+
+/// A heat map in PNG: bars for one measure, a field for two, a field for each pair for more.
+pub fn png(scene: &Scene<'_>) -> Result<Vec<u8>, PlotError> {
+    let Scene { title, grid, names, cells } = *scene;
+    let dimensions: Vec<Dimension> = names
+        .iter()
+        .enumerate()
+        .map(|(j, name)| Dimension {
+            name: name.clone(),
+            range: [grid.lower()[j], grid.upper()[j]],
+            cells: grid.dims()[j],
+        })
+        .collect();
+    let map =
+        HeatMap { title, dimensions: &dimensions, objective: "return", cells, scale: None, points: None };
+    heat_map(&map)?.png()
+}

@@ -1,0 +1,49 @@
+//! What all long commands share: threads, a clean stop, and times that people can read.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use anyhow::Context;
+
+/// What shells expect of a program that Ctrl-C has stopped.
+pub const INTERRUPTED: u8 = 130;
+
+/// Sets the number of threads; all cores if not given.
+pub fn threads(number: Option<u16>) -> anyhow::Result<()> {
+    let Some(number) = number else { return Ok(()) };
+    rayon::ThreadPoolBuilder::new()
+        .num_threads(number.into())
+        .build_global()
+        .with_context(|| format!("starting {number} threads"))
+}
+
+/// Set by Ctrl-C or a request to terminate, so that the work under way can be finished and saved.
+pub struct Stop(Arc<AtomicBool>);
+
+impl Stop {
+    pub fn requested(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// Listens for Ctrl-C.
+pub fn stop_on_ctrl_c() -> anyhow::Result<Stop> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let flag = Arc::clone(&stop);
+    ctrlc::set_handler(move || flag.store(true, Ordering::Relaxed)).context("listening for Ctrl-C")?;
+    Ok(Stop(stop))
+}
+
+/// `42 s`, `12 min`, `3 h 05 min`.
+pub fn duration(seconds: f64) -> String {
+    let minutes = (seconds / 60.0).round();
+    if !seconds.is_finite() {
+        "?".to_owned()
+    } else if seconds < 120.0 {
+        format!("{seconds:.0} s")
+    } else if minutes < 120.0 {
+        format!("{minutes} min")
+    } else {
+        format!("{} h {:02} min", (minutes / 60.0).floor(), minutes % 60.0)
+    }
+}

@@ -1,0 +1,236 @@
+//! `magpie train`: a search, from an empty archive to a full one.
+
+use std::io::{IsTerminal, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Instant;
+
+use anyhow::ensure;
+use indicatif::{ProgressBar, ProgressStyle};
+use magpie_envs::{Measure, TASKS};
+use magpie_run::settings::{read_text, resolve};
+use magpie_run::train::{Config, Preset, Progress, Reward, TrainRun};
+
+use crate::picture::{self, Scene};
+use crate::session;
+use crate::world::WorldArgs;
+
+#[derive(clap::Args)]
+pub struct Args {
+    /// Task to search on, such as walker2d (`magpie envs` lists them); --config can name it instead.
+    #[arg(required_unless_present_any = ["resume", "config"], conflicts_with = "resume")]
+    task: Option<String>,
+    /// Where the objective reward comes from: true is the task's own.
+    #[arg(long, value_enum, conflicts_with = "resume")]
+    reward: Option<RewardArg>,
+    /// Bonus for each step of an episode that behaves like nobody in the archive; 0 for none.
+    #[arg(long, value_name = "Q", conflicts_with = "resume")]
+    curiosity: Option<f64>,
+    /// How behaviour is measured: feet_contact, jump or angle; feet_contact if not given.
+    #[arg(long, conflicts_with = "resume")]
+    measure: Option<Measure>,
+    /// How much to spend: quick is minutes on two cores, desktop an hour or two, paper the paper's own size.
+    #[arg(long, value_enum, default_value = "quick", conflicts_with = "resume")]
+    preset: PresetArg,
+    /// Iterations to make in all; as the preset says if not given.
+    #[arg(long)]
+    iterations: Option<u64>,
+    /// Seed of all random streams; 0 if not given.
+    #[arg(long, conflicts_with = "resume")]
+    seed: Option<u64>,
+    /// Settings from a TOML file over those of the preset; it needs only those that differ. The config.toml of a run
+    /// is one.
+    #[arg(long, value_name = "FILE", conflicts_with = "resume")]
+    config: Option<PathBuf>,
+    /// One setting, such as search.train.gamma=0.995, over those of --config; can be given several times.
+    #[arg(long, value_name = "KEY=VALUE", conflicts_with = "resume")]
+    set: Vec<String>,
+    /// Folder for the results; runs/TASK-REWARD-SEED if not given.
+    #[arg(long, conflicts_with = "resume")]
+    out: Option<PathBuf>,
+    /// Go on with the run in this folder; --iterations may ask for more than was first planned.
+    #[arg(long, value_name = "DIR")]
+    resume: Option<PathBuf>,
+    /// Iterations between checkpoints; once a minute if not given.
+    #[arg(long, value_name = "ITERATIONS", value_parser = clap::value_parser!(u64).range(1..))]
+    checkpoint_every: Option<u64>,
+    /// Number of threads; all cores if not given.
+    #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1024))]
+    threads: Option<u16>,
+    #[command(flatten)]
+    world: WorldArgs,
+}
+
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum RewardArg {
+    True,
+}
+
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum PresetArg {
+    Quick,
+    Desktop,
+    Paper,
+}
+
+impl Args {
+    /// The preset, the file over it, --set over both, and the options that have a name of their own over all.
+    fn resolve(&self) -> anyhow::Result<Config> {
+        let preset = match self.preset {
+            PresetArg::Quick => Preset::Quick,
+            PresetArg::Desktop => Preset::Desktop,
+            PresetArg::Paper => Preset::Paper,
+        };
+        let text = self.config.as_deref().map(read_text).transpose()?;
+        let file = self.config.as_deref().zip(text.as_deref());
+        // The preset depends on task and measure, so that these have to be known first.
+        let measure = self.measure.unwrap_or(Measure::FeetContact);
+        let mut known = Config::new(TASKS[0].name, measure, preset)?;
+        known.task = String::new();
+        let known = resolve(known, file, &self.set)?;
+        let task = self.task.clone().unwrap_or(known.task);
+        ensure!(!task.is_empty(), "no task is named; name one, here or as `task` in the file");
+        let measure = self.measure.unwrap_or(known.measure);
+
+        let mut config = resolve(Config::new(&task, measure, preset)?, file, &self.set)?;
+        if let (Some(file), Some(robot)) = (&self.config, &config.world.robot) {
+            // As in the configuration of a run, whose robot lies beside it.
+            config.world.robot = Some(file.with_file_name("").join(robot));
+        }
+        (config.task, config.measure) = (task, measure);
+        if let Some(reward) = self.reward {
+            config.reward = match reward {
+                RewardArg::True => Reward::True,
+            };
+        }
+        config.seed = self.seed.unwrap_or(config.seed);
+        config.iterations = self.iterations.unwrap_or(config.iterations);
+        let curiosity = &mut config.search.curiosity;
+        curiosity.weight = self.curiosity.unwrap_or(curiosity.weight);
+        config.world = self.world.change(config.world);
+        Ok(config)
+    }
+}
+
+pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    session::threads(args.threads)?;
+    let mut run = match &args.resume {
+        Some(folder) => TrainRun::resume(folder, args.iterations)?,
+        None => {
+            let config = args.resolve()?;
+            let folder = format!("runs/{}-{}-{}", config.task, config.reward.name(), config.seed);
+            TrainRun::start(config, &args.out.clone().unwrap_or(folder.into()))?
+        }
+    };
+    if let Some(iterations) = args.checkpoint_every {
+        run.save_every(iterations);
+    }
+    let stop = session::stop_on_ctrl_c()?;
+    let mut display = Display::new(&run);
+    let mut drawn = false;
+    while !run.is_finished() && !stop.requested() {
+        let progress = run.iterate()?;
+        display.show(&run, &progress)?;
+        // The first picture at once, so that there is something to look at.
+        if progress.saved || !drawn {
+            draw(&mut run)?;
+            drawn = true;
+        }
+    }
+    display.close();
+    if !run.is_finished() {
+        run.save()?;
+        draw(&mut run)?;
+    }
+    summary(&run)
+}
+
+/// A picture of the archive as it is now.
+fn draw(run: &mut TrainRun) -> anyhow::Result<()> {
+    let about = run.about()?;
+    let entries = run.search().state().archives.result().entries();
+    let cells: Vec<(usize, f64)> = entries.map(|(cell, entry)| (cell, entry.objective)).collect();
+    let title = format!("{}, iteration {}", about.task, about.iteration);
+    let png = picture::png(&Scene { title: &title, grid: &about.grid, names: &about.names, cells: &cells })?;
+    Ok(run.picture("archive", &png)?)
+}
+
+fn summary(run: &TrainRun) -> anyhow::Result<ExitCode> {
+    let folder = run.directory().path().display();
+    let (m, made) = (run.search().metrics(), run.search().state().iteration);
+    let mut out = std::io::stdout().lock();
+    writeln!(
+        out,
+        "{} after {made} iterations: {} of {} cells filled ({:.1} %), QD-Score {:.0}, best return {:.0}, mean {:.0}",
+        run.config().task,
+        m.elites,
+        run.search().state().archives.cells().count(),
+        100.0 * m.coverage,
+        m.qd_score,
+        m.best.unwrap_or(f64::NAN),
+        m.mean.unwrap_or(f64::NAN),
+    )?;
+    writeln!(out, "archive  {folder}/archive.safetensors")?;
+    writeln!(out, "picture  {folder}/plots/archive.png")?;
+    writeln!(out, "metrics  {folder}/metrics.csv")?;
+    if !run.is_finished() {
+        writeln!(out, "Stopped early; go on with: magpie train --resume {folder}")?;
+        return Ok(ExitCode::from(session::INTERRUPTED));
+    }
+    writeln!(out, "next     magpie eval {folder} --best · magpie archive info {folder}")?;
+    writeln!(out, "further  magpie train --resume {folder} --iterations {}", 2 * made)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A live line on a terminal; elsewhere one plain line an iteration.
+struct Display {
+    bar: Option<ProgressBar>,
+    started: Instant,
+    at_start: (u64, u64),
+}
+
+impl Display {
+    fn new(run: &TrainRun) -> Display {
+        let state = run.search().state();
+        let bar = std::io::stderr().is_terminal().then(|| {
+            let bar = ProgressBar::new(run.config().iterations).with_position(state.iteration);
+            let style = "{pos}/{len} [{bar:16}] {msg}";
+            bar.set_style(
+                ProgressStyle::with_template(style).unwrap_or_else(|_| ProgressStyle::default_bar()),
+            );
+            bar
+        });
+        Display { bar, started: Instant::now(), at_start: (state.iteration, state.env_steps) }
+    }
+
+    fn show(&mut self, run: &TrainRun, progress: &Progress) -> anyhow::Result<()> {
+        let (report, m) = (&progress.report, &progress.report.metrics);
+        let seconds = self.started.elapsed().as_secs_f64().max(1e-9);
+        let pace = seconds / (report.iteration - self.at_start.0).max(1) as f64;
+        let left = pace * run.config().iterations.saturating_sub(report.iteration) as f64;
+        let line = format!(
+            "QD-Score {:9.0}  coverage {:5.2} %  best {:7.1}  mean {:7.1}  new cells {:3}  restarts {:2}  {:6.0} steps/s  {} left",
+            m.qd_score,
+            100.0 * m.coverage,
+            m.best.unwrap_or(f64::NAN),
+            m.mean.unwrap_or(f64::NAN),
+            report.new_cells,
+            report.restarts,
+            (report.env_steps - self.at_start.1) as f64 / seconds,
+            session::duration(left),
+        );
+        if let Some(bar) = &self.bar {
+            bar.set_position(report.iteration);
+            bar.set_message(line);
+        } else {
+            writeln!(std::io::stderr(), "{:5}/{}  {line}", report.iteration, run.config().iterations)?;
+        }
+        Ok(())
+    }
+
+    fn close(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish();
+        }
+    }
+}
