@@ -55,6 +55,6 @@ fn objective(cell: usize, cells: usize, count: usize) -> Option<f64> {
         rest /= cells;
     }
     let noise = (cell.wrapping_mul(2_654_435_761) >> 7) % 1000;
-    let keep = distance < 0.2 && noise % 29 != 0;
-    keep.then(|| 2500.0 + 800.0 * hills + 0.4 * noise as f64 - 4000.0 * distance)
+    let keep = distance < 0.2 && !noise.is_multiple_of(29);
+    keep.then_some(2500.0 + 800.0 * hills + 0.4 * noise as f64 - 4000.0 * distance)
 }

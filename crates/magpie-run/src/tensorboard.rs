@@ -173,7 +173,7 @@ fn step_of(event: &[u8]) -> Option<u64> {
 }
 
 fn put_key(out: &mut Vec<u8>, field: u64, kind: u64) {
-    put_varint(out, field << 3 | kind);
+    put_varint(out, (field << 3) | kind);
 }
 
 fn put_varint(out: &mut Vec<u8>, mut number: u64) {
@@ -215,7 +215,7 @@ fn crc32c(bytes: &[u8]) -> u32 {
         while i < 256 {
             let (mut crc, mut bit) = (i as u32, 0);
             while bit < 8 {
-                crc = crc >> 1 ^ (crc & 1) * 0x82f6_3b78;
+                crc = (crc >> 1) ^ ((crc & 1) * 0x82f6_3b78);
                 bit += 1;
             }
             table[i] = crc;
@@ -223,7 +223,7 @@ fn crc32c(bytes: &[u8]) -> u32 {
         }
         table
     };
-    !bytes.iter().fold(!0, |crc: u32, &byte| crc >> 8 ^ TABLE[(crc as u8 ^ byte) as usize])
+    !bytes.iter().fold(!0, |crc: u32, &byte| (crc >> 8) ^ TABLE[(crc as u8 ^ byte) as usize])
 }
 
 /// A checksum that can itself be part of checked bytes.

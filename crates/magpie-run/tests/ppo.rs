@@ -51,6 +51,10 @@ fn a_run_that_was_stopped_anywhere_ends_like_one_that_was_not() {
         let resumed = std::fs::read(path.join("policy.safetensors")).unwrap();
         assert!(resumed == policy, "stopped at {stop}: another policy");
         assert_eq!(metrics(&path), metrics(&whole), "stopped at {stop}");
+        // Events hold times; but all of them have the same length.
+        let events =
+            |folder: &Path| std::fs::metadata(folder.join("events.out.tfevents.magpie")).unwrap().len();
+        assert_eq!(events(&path), events(&whole), "stopped at {stop}");
     }
 }
 

@@ -43,7 +43,7 @@ pub struct Args {
     #[arg(long, conflicts_with = "resume")]
     out: Option<PathBuf>,
     /// Go on with the run in this folder.
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", conflicts_with = "WorldArgs")]
     resume: Option<PathBuf>,
     /// Number of threads; all cores if not given.
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1024))]

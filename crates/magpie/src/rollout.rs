@@ -7,8 +7,8 @@ use std::time::Instant;
 use anyhow::{bail, ensure};
 use indicatif::{ProgressBar, ProgressStyle};
 use magpie_envs::{Replayed, Stage, States, TASKS, Task, replay_f32, replay_f64};
-use magpie_physics::Perturbation;
 use magpie_physics::robot::Robot;
+use magpie_physics::{BodyState, Model, Perturbation, set_pose};
 use magpie_run::World;
 use magpie_simd::{Isa, LANES, Scalar};
 
@@ -21,9 +21,12 @@ pub struct Args {
     /// The task.
     #[arg(value_name = "ENV", value_parser = TASKS.map(|t| t.name))]
     task: String,
-    /// File with starts and actions.
+    /// File with starts and actions; if not given, the robot starts in its default pose and does nothing.
     #[arg(long, value_name = "IN.npz")]
-    from: PathBuf,
+    from: Option<PathBuf>,
+    /// Steps of a rollout without --from.
+    #[arg(long, default_value_t = 1000, conflicts_with = "from", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    steps: u32,
     /// File to write; it appears when it is complete and then replaces one of the same name.
     #[arg(long, value_name = "OUT.npz")]
     out: PathBuf,
@@ -114,10 +117,13 @@ fn rollout<T: Replay>(
     perturbation: &Perturbation,
 ) -> anyhow::Result<()> {
     let stage: Stage<T> = Stage::new(task, robot, perturbation);
-    let recording: Recording<T> = Recording::read(&args.from, robot)?;
+    let recording: Recording<T> = match &args.from {
+        Some(file) => Recording::read(file, robot)?,
+        None => Recording::still(robot, args.steps as usize),
+    };
     let Recording { count, steps, .. } = recording;
     ensure!(
-        !same_file(&args.from, &args.out),
+        !args.from.as_deref().is_some_and(|from| same_file(from, &args.out)),
         "{}: is both --from and --out; writing would destroy the recording, so name another file",
         args.out.display()
     );
@@ -202,6 +208,24 @@ impl<T: Scalar> Recording<T> {
         check_rotations(path, &start.rot, robot)?;
         let actions = npz.read("actions", &shape)?;
         Ok(Recording { count, steps, bodies, start, actions })
+    }
+
+    /// The robot in its default pose, and no action: how it stands, or falls.
+    fn still(robot: &Robot, steps: usize) -> Recording<T> {
+        let model: Model<f64> = Model::new(robot, &Perturbation::default());
+        let mut world = magpie_physics::World::new(&model);
+        let rates = vec![0.0; model.dof()];
+        set_pose::<f64>((), &model, &model.rest_angles(), &rates, &mut world.bodies);
+        let mut start = States::default();
+        let ground = BodyState { rot: [1.0, 0.0, 0.0, 0.0], ..BodyState::default() };
+        for body in world.bodies.iter().chain([&ground]) {
+            start.pos.extend(body.pos.map(T::from_f64));
+            start.rot.extend(body.rot.map(T::from_f64));
+            start.vel.extend(body.vel.map(T::from_f64));
+            start.ang.extend(body.ang.map(T::from_f64));
+        }
+        let actions = vec![T::default(); steps * robot.action_size()];
+        Recording { count: 1, steps, bodies: robot.bodies.len() + 1, start, actions }
     }
 
     /// Some of the trajectories.

@@ -93,6 +93,27 @@ fn perturbations_change_the_world() {
 }
 
 #[test]
+fn without_a_recording_a_robot_starts_in_its_default_pose() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out.npz");
+    let roll = |task: &str, precision: &str| {
+        succeed(&["rollout", task, "--out", text(&out), "--steps", "20", "--precision", precision]);
+        let pos = Npz::open(text(&out)).array("pos");
+        assert_eq!(pos.shape[..2], [1, 20], "{task}");
+        // The first step: later, halfcheetah is chaotic.
+        pos.data[..pos.data.len() / 20].to_vec()
+    };
+    for task in ["halfcheetah", "walker2d", "hopper", "ant", "humanoid"] {
+        let (single, double) = (roll(task, "f32"), roll(task, "f64"));
+        // The root is where the robot file or its own length puts it: off the ground, and not far from x = 0.
+        assert!(double[0].abs() < 0.1 && double[2] > 0.1, "{task}: {:?}", &double[..3]);
+        assert!(single.iter().zip(&double).all(|(a, b)| (a - b).abs() < 1e-3), "{task}");
+    }
+    let both = ["rollout", "ant", "--out", "o.npz", "--from", "i.npz", "--steps", "5"];
+    assert_eq!(magpie(&both).status.code(), Some(2));
+}
+
+#[test]
 fn instruction_sets_can_be_chosen() {
     assert_eq!(positions(&["--isa", "portable"]).len(), positions(&[]).len());
 }

@@ -51,6 +51,7 @@ fn wrong_settings_are_refused_with_the_nearest_name() {
     with(&["--config", text(&file)], "my.toml:2:10: `train.epochs` is the string \"many\"");
     refuse(&["ppo", "--config", text(&file), "--set", "train.epochs=1"], "no task is named");
     refuse(&["ppo", "--config", "no.toml"], "no.toml");
+    refuse(&["ppo", "--resume", text(&out), "--friction", "2"], "cannot be used with");
     assert!(!out.exists(), "nothing was written");
 }
 
