@@ -67,6 +67,7 @@ mod shape;
 mod tangent;
 
 pub use gradient::Gradient;
+pub use kernel::{Kernel, UnknownKernel};
 pub use network::{Network, Trace};
 pub use shape::{Activation, Layer, Shape, ShapeError};
 pub use tangent::Tangent;
