@@ -372,13 +372,12 @@ mod tests {
         }
     }
 
-    struct Outer<'a>(&'a [Pack], usize, &'a [Pack], usize, &'a mut [Pack], &'a mut [Pack]);
+    struct Outer<'a>([&'a [Pack]; 2], [usize; 2], &'a mut [Pack], &'a mut Vec<Pack>);
     impl Task for Outer<'_> {
         type Output = ();
         #[inline(always)]
         fn run<S: Simd>(self, token: S) {
-            turn(token, self.0, self.1, self.4);
-            outer(token, self.4, self.2, self.3, self.5);
+            outer(token, self.0, self.1, self.2, self.3);
         }
     }
 
@@ -438,10 +437,11 @@ mod tests {
                     let panels = 3;
                     let (v, s) = (packs(panels * a, 4), packs(panels * b, 5));
                     let groups = a.div_ceil(LANES);
-                    let mut turned = vec![Pack([f32::NAN; LANES]); turned_len(panels, a)];
                     let mut sums = packs(b * groups, 6);
                     let before = sums.clone();
-                    isa.run(Outer(&v, a, &s, b, &mut turned, &mut sums));
+                    // Room that an operand of another size has left behind.
+                    let mut turned = vec![Pack([f32::NAN; LANES]); 3];
+                    isa.run(Outer([&v, &s], [a, b], &mut sums, &mut turned));
                     for i in 0..b {
                         for j in 0..groups * LANES {
                             let entry = |sums: &[Pack]| sums[i * groups + j / LANES].0[j % LANES];

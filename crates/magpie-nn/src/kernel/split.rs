@@ -85,10 +85,10 @@ impl SplitTile {
 /// Hands over whole arrays, padded copies if need be.
 #[inline(always)]
 fn with_sixteen(first: &[Pack], second: &[Pack], work: impl FnOnce(&[Pack; LINES], &[Pack; LINES])) {
-    let mut padded = [[Pack::default(); LINES]; 2];
     match (first.first_chunk(), second.first_chunk()) {
         (Some(first), Some(second)) => work(first, second),
         _ => {
+            let mut padded = [[Pack::default(); LINES]; 2];
             for (padded, given) in padded.iter_mut().zip([first, second]) {
                 padded[..given.len()].copy_from_slice(given);
             }
@@ -109,4 +109,89 @@ fn pair<S: Simd>(numbers: [Lanes<S>; 2]) -> [u32x16<S>; 2] {
     let lo_first: u32x16<S> = (first - hi_first.bitcast::<Lanes<S>>()).bitcast();
     let lo_second: u32x16<S> = (second - hi_second.bitcast::<Lanes<S>>()).bitcast();
     [hi_first >> 16 | hi_second, lo_first >> 16 | upper(lo_second)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use magpie_random::Stream;
+    use magpie_simd::{Isa, Task};
+
+    struct Fill<'a>(&'a [Pack], &'a [Pack], bool, &'a mut SplitTile);
+    impl Task for Fill<'_> {
+        type Output = ();
+        #[inline(always)]
+        fn run<S: Simd>(self, token: S) {
+            let Fill(first, second, turned, tile) = self;
+            match turned {
+                false => tile.fill(token, first, second),
+                true => tile.fill_turned(token, first, second),
+            }
+        }
+    }
+
+    /// hi and lo of one number, as their definition says.
+    fn twin(a: f32) -> [u32; 2] {
+        let hi = f32::from_bits(a.to_bits().wrapping_add(0x8000) & 0xffff_0000);
+        [hi.to_bits() >> 16, (a - hi).to_bits() >> 16]
+    }
+
+    fn value(half: u32) -> f32 {
+        f32::from_bits(half << 16)
+    }
+
+    #[test]
+    fn tiles_hold_what_the_scalar_twin_splits() {
+        let mut draws = Stream::new(0, "split").draws(0, 0);
+        let mut packs = || -> [Pack; LINES] {
+            std::array::from_fn(|_| {
+                Pack(std::array::from_fn(|_| draws.normal() * 10_f32.powf(draws.uniform(-30.0, 30.0))))
+            })
+        };
+        let (first, second) = (packs(), packs());
+        for isa in Isa::available() {
+            for (counts, turned) in
+                [(16, 16), (16, 3), (5, 0), (0, 0)].into_iter().zip([false, true].repeat(4))
+            {
+                let mut tile = SplitTile { hi: [Line([7; LANES]); LINES], lo: [Line([7; LANES]); LINES] };
+                isa.run(Fill(&first[..counts.0], &second[..counts.1], turned, &mut tile));
+                for pack in 0..LINES {
+                    for lane in 0..LANES {
+                        let number = |packs: &[Pack], n| if pack < n { packs[pack].0[lane] } else { 0.0 };
+                        let a = twin(number(&first, counts.0));
+                        let b = twin(number(&second, counts.1));
+                        let (line, lane) = if turned { (lane, pack) } else { (pack, lane) };
+                        let got = [tile.hi[line].0[lane], tile.lo[line].0[lane]];
+                        assert_eq!(got, [a[0] | b[0] << 16, a[1] | b[1] << 16], "{isa} {counts:?} {turned}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn two_halves_miss_at_most_sixteen_digits() {
+        let mut draws = Stream::new(0, "split").draws(1, 0);
+        let mut sum = 0.0;
+        for _ in 0..100_000 {
+            let a = draws.normal();
+            let [hi, lo] = twin(a).map(|half| f64::from(value(half)));
+            let rest = f64::from(a) - hi - lo;
+            assert!(rest.abs() <= f64::from(a.abs()) * 2_f64.powi(-16), "{a}: {hi} {lo}");
+            assert!(lo.abs() <= f64::from(a.abs()) * 2_f64.powi(-8));
+            sum += rest / f64::from(a);
+        }
+        assert!(sum.abs() / 1e5 < 2_f64.powi(-22), "rests lean to one side: {sum}");
+    }
+
+    #[test]
+    fn what_is_not_finite_stays_so() {
+        let odd = [0x7fff_ffff, 0xffff_ffff, 0x7f80_0001, 0xff80_8000, 0x7fff_8000].map(f32::from_bits);
+        for a in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, f32::MAX].into_iter().chain(odd) {
+            let [_, lo] = twin(a).map(value);
+            assert!(!lo.is_finite(), "{a} {lo}");
+        }
+        assert_eq!(twin(0.0), [0, 0]);
+        assert_eq!(twin(-0.0), [0x8000, 0]);
+    }
 }

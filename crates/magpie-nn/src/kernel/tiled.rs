@@ -208,3 +208,169 @@ pub fn outer<S: Simd>(
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use magpie_random::Stream;
+
+    /// Odd numbers of panels; widths that are no multiple of sixteen or 32, or one or two of them.
+    const PANELS: [usize; 4] = [1, 2, 3, 6];
+    const WIDTHS: [usize; 7] = [1, 15, 16, 17, 32, 33, 70];
+
+    struct Product<'a>(Amx, &'a [Pack], &'a SplitMatrix, Option<&'a [f32]>, &'a mut [Pack], &'a mut [u32]);
+    impl Task for Product<'_> {
+        type Output = ();
+        #[inline(always)]
+        fn run<S: Simd>(self, token: S) {
+            let Product(amx, x, matrix, start, out, finished) = self;
+            let scratch = &mut SplitScratch::default();
+            product(token, amx, x, matrix, start, out, scratch, |at, values| {
+                finished[at..at + values.len()].iter_mut().for_each(|n| *n += 1);
+            });
+        }
+    }
+
+    struct Outer<'a>(Amx, [&'a [Pack]; 2], [usize; 2], &'a mut [Pack], &'a mut SplitScratch);
+    impl Task for Outer<'_> {
+        type Output = ();
+        #[inline(always)]
+        fn run<S: Simd>(self, token: S) {
+            outer(token, self.0, self.1, self.2, self.3, self.4);
+        }
+    }
+
+    /// What numbers are drawn: any, or whole ones, whose products and sums are exact in `bf16` and `f32`.
+    #[derive(Clone, Copy, Debug)]
+    enum Kind {
+        Any,
+        Whole,
+    }
+
+    fn numbers(n: usize, when: u64, kind: Kind) -> Vec<f32> {
+        let mut draws = Stream::new(0, "tiled").draws(0, when);
+        let draw = |_| match kind {
+            Kind::Any => draws.normal(),
+            Kind::Whole => draws.uniform(-9.0, 9.0).round(),
+        };
+        (0..n).map(draw).collect()
+    }
+
+    fn packs(n: usize, when: u64, kind: Kind) -> Vec<Pack> {
+        numbers(n * LANES, when, kind).chunks(LANES).map(|c| Pack(c.try_into().unwrap())).collect()
+    }
+
+    /// The sum of products in `f64`, and how far from it a sum of products with sixteen digits may be.
+    fn dot(start: f32, terms: impl Iterator<Item = (f32, f32)>, kind: Kind) -> (f64, f64) {
+        let (mut sum, mut size) = (f64::from(start), f64::from(start.abs()));
+        for (a, b) in terms {
+            let term = f64::from(a) * f64::from(b);
+            sum += term;
+            size += term.abs();
+        }
+        let tolerance = match kind {
+            Kind::Any => 3.0 * 2_f64.powi(-16) * size,
+            Kind::Whole => 0.0,
+        };
+        (sum, tolerance)
+    }
+
+    fn check_product(amx: Amx, kind: Kind, outputs: usize, inner: usize, panels: usize) {
+        let x = packs(panels * inner, 1, kind);
+        let (m, start) = (numbers(outputs * inner, 2, kind), numbers(outputs, 3, kind));
+        for (transposed, start) in [(false, Some(&start[..])), (true, None)] {
+            let mut matrix = SplitMatrix::new(outputs, inner);
+            // What was loaded before must not show.
+            matrix.load(Isa::best(), &numbers(outputs * inner, 4, kind));
+            if transposed {
+                let turned: Vec<f32> = (0..m.len()).map(|i| m[i % outputs * inner + i / outputs]).collect();
+                matrix.load_transposed(Isa::best(), &turned);
+            } else {
+                matrix.load(Isa::best(), &m);
+            }
+            let mut out = vec![Pack([f32::NAN; LANES]); panels * outputs];
+            let mut finished = vec![0; out.len()];
+            Isa::best().run(Product(amx, &x, &matrix, start, &mut out, &mut finished));
+            assert!(finished.iter().all(|&n| n == 1));
+            for (i, pack) in out.iter().enumerate() {
+                let (p, o) = (i / outputs, i % outputs);
+                for lane in 0..LANES {
+                    let terms = (0..inner).map(|k| (x[p * inner + k].0[lane], m[o * inner + k]));
+                    let (want, tolerance) = dot(start.map_or(0.0, |s| s[o]), terms, kind);
+                    let miss = (f64::from(pack.0[lane]) - want).abs();
+                    assert!(
+                        miss <= tolerance,
+                        "{kind:?} {outputs} {inner} {panels}: {} {want}",
+                        pack.0[lane]
+                    );
+                }
+            }
+        }
+    }
+
+    fn check_outer(amx: Amx, kind: Kind, a: usize, b: usize, panels: usize, scratch: &mut SplitScratch) {
+        let (v, s) = (packs(panels * a, 4, kind), packs(panels * b, 5, kind));
+        let groups = a.div_ceil(LANES);
+        let mut sums = packs(b * groups, 6, kind);
+        let before = sums.clone();
+        Isa::best().run(Outer(amx, [&v, &s], [a, b], &mut sums, scratch));
+        for i in 0..b {
+            for j in 0..groups * LANES {
+                let entry = |sums: &[Pack]| sums[i * groups + j / LANES].0[j % LANES];
+                let terms = (0..panels * LANES).map(|r| {
+                    let (p, lane) = (r / LANES, r % LANES);
+                    (if j < a { v[p * a + j].0[lane] } else { 0.0 }, s[p * b + i].0[lane])
+                });
+                let (want, tolerance) = dot(entry(&before), terms, kind);
+                let miss = (f64::from(entry(&sums)) - want).abs();
+                assert!(miss <= tolerance, "{kind:?} {a} {b} {panels}: {} {want}", entry(&sums));
+            }
+        }
+    }
+
+    #[test]
+    fn products_equal_their_scalar_twins() {
+        let Some(amx) = Amx::detect() else { return };
+        let mut scratch = SplitScratch::default();
+        for kind in [Kind::Whole, Kind::Any] {
+            for panels in PANELS {
+                for outputs in WIDTHS {
+                    for inner in WIDTHS {
+                        check_product(amx, kind, outputs, inner, panels);
+                        check_outer(amx, kind, outputs, inner, panels, &mut scratch);
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_row_that_is_not_finite_shows_and_harms_no_other() {
+        let Some(amx) = Amx::detect() else { return };
+        let (outputs, inner) = (20, 40);
+        for poison in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, f32::from_bits(0x7fff_ffff)] {
+            let mut x = packs(inner, 1, Kind::Any);
+            x[33].0[5] = poison;
+            let mut matrix = SplitMatrix::new(outputs, inner);
+            matrix.load(Isa::best(), &numbers(outputs * inner, 2, Kind::Any));
+            let (mut out, mut finished) = (vec![Pack::default(); outputs], vec![0; outputs]);
+            Isa::best().run(Product(amx, &x, &matrix, None, &mut out, &mut finished));
+            for pack in out {
+                for lane in 0..LANES {
+                    assert_eq!(pack.0[lane].is_finite(), lane != 5, "{poison}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn numbers_too_small_to_be_normal_are_zero_in_a_product() {
+        let Some(amx) = Amx::detect() else { return };
+        let mut matrix = SplitMatrix::new(16, 16);
+        matrix.load(Isa::best(), &[1e30; 256]);
+        let (mut out, mut finished) = ([Pack([1.0; LANES]); 16], [0; 16]);
+        let x = [Pack([f32::from_bits(0x007f_0000); LANES]); 16];
+        Isa::best().run(Product(amx, &x, &matrix, None, &mut out, &mut finished));
+        assert_eq!(out, [Pack::default(); 16]);
+    }
+}
