@@ -7,7 +7,7 @@
 //!
 //! Bias and activation are applied while a few outputs of a panel are still in the first cache, likewise f' on the
 //! way back. A [`Trace`] is made once for a number of panels and holds everything a block needs, so nothing is
-//! allocated afterwards. Blocks of a dozen panels keep all of it in the second cache.
+//! allocated after the first block. Blocks of a dozen panels keep all of it in the second cache.
 
 use magpie_simd::{Lanes, Number, Pack, Simd, Task};
 

@@ -96,9 +96,10 @@ impl Tiles {
     pub fn multiply(&self, a: [&[SplitTile]; 2], b: [&[SplitTile]; 2], c: &mut [[Pack; LINES]; 4]) {
         let count = a[0].len();
         assert!(a[1].len() == count && b.iter().all(|b| b.len() == count), "operands of different length");
-        // SAFETY: a `Tiles` lives only in a thread whose registers are configured as `FULL_TILES` says. Each of the
-        // four operands has `count` tiles of 2048 bytes (1024 hi, then 1024 lo; `SplitTile` is `repr(C)`), and the loop
-        // reads just these; with a `count` of zero it is skipped. 4096 bytes are written to `c`, which has as many.
+        // SAFETY: a `Tiles` lives only in a thread whose registers are configured as `FULL_TILES` says (if a second one
+        // gave them back too early, the processor refuses the instruction and memory is left alone). Each of the four
+        // operands has `count` tiles of 2048 bytes (1024 hi, then 1024 lo; `SplitTile` is `repr(C)`), and the loop reads
+        // just these; with a `count` of zero it is skipped. 4096 bytes are written to `c`, which has as many.
         unsafe {
             asm!(
                 "tilezero tmm0",

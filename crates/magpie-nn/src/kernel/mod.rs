@@ -21,7 +21,7 @@ pub use choice::{Kernel, UnknownKernel};
 use fused::Tiles;
 use tiled::{SplitMatrix, SplitScratch};
 
-/// Narrower layers leave too much of a tile empty: fused multiply-adds are faster there.
+/// Sixteen is one tile: narrower layers would leave most of it empty.
 const LEAST_WIDTH: usize = 16;
 
 impl Kernel {
@@ -35,14 +35,14 @@ impl Kernel {
 #[derive(Debug, Clone)]
 pub(crate) enum Matrix {
     Fused(Tiles),
-    Tiled(Amx, SplitMatrix),
+    Tiled(SplitMatrix),
 }
 
 impl Matrix {
     /// Room for a matrix of `outputs` rows of length `inner`.
     pub fn new(kernel: Kernel, outputs: usize, inner: usize) -> Matrix {
         match kernel.tiles_for(inner, outputs) {
-            Some(amx) => Matrix::Tiled(amx, SplitMatrix::new(outputs, inner)),
+            Some(amx) => Matrix::Tiled(SplitMatrix::new(amx, outputs, inner)),
             None => Matrix::Fused(Tiles::new(outputs, inner)),
         }
     }
@@ -51,7 +51,7 @@ impl Matrix {
     pub fn load(&mut self, isa: Isa, m: &[f32]) {
         match self {
             Matrix::Fused(tiles) => tiles.load(m),
-            Matrix::Tiled(_, matrix) => matrix.load(isa, m),
+            Matrix::Tiled(matrix) => matrix.load(isa, m),
         }
     }
 
@@ -59,7 +59,7 @@ impl Matrix {
     pub fn load_transposed(&mut self, isa: Isa, m: &[f32]) {
         match self {
             Matrix::Fused(tiles) => tiles.load_transposed(m),
-            Matrix::Tiled(_, matrix) => matrix.load_transposed(isa, m),
+            Matrix::Tiled(matrix) => matrix.load_transposed(isa, m),
         }
     }
 }
@@ -85,8 +85,8 @@ pub(crate) fn product<S: Simd>(
 ) {
     match matrix {
         Matrix::Fused(tiles) => fused::product(token, x, tiles, start, out, finish),
-        Matrix::Tiled(amx, matrix) => {
-            tiled::product(token, *amx, x, matrix, start, out, &mut scratch.split, finish);
+        Matrix::Tiled(matrix) => {
+            tiled::product(token, x, matrix, start, out, &mut scratch.split, finish);
         }
     }
 }

@@ -16,6 +16,7 @@ use super::split::{DEPTH, LINES, SplitTile};
 /// A matrix `m[o][k]` as the left operand of [`product`]: `[tile of outputs][tile of k]`, padded with zeros.
 #[derive(Debug, Clone)]
 pub struct SplitMatrix {
+    amx: Amx,
     outputs: usize,
     inner: usize,
     tiles: Vec<SplitTile>,
@@ -23,9 +24,9 @@ pub struct SplitMatrix {
 
 impl SplitMatrix {
     /// Room for a matrix of `outputs` rows of length `inner`.
-    pub fn new(outputs: usize, inner: usize) -> SplitMatrix {
+    pub fn new(amx: Amx, outputs: usize, inner: usize) -> SplitMatrix {
         let tiles = vec![SplitTile::ZERO; outputs.div_ceil(LINES) * inner.div_ceil(DEPTH)];
-        SplitMatrix { outputs, inner, tiles }
+        SplitMatrix { amx, outputs, inner, tiles }
     }
 
     /// Takes over `m`, stored `[o][k]`.
@@ -49,7 +50,7 @@ impl Task for Load<'_> {
     type Output = ();
     #[inline(always)]
     fn run<S: Simd>(self, token: S) {
-        let Load { m, turned, matrix: SplitMatrix { outputs, inner, tiles } } = self;
+        let Load { m, turned, matrix: SplitMatrix { outputs, inner, tiles, .. } } = self;
         let width = if turned { *outputs } else { *inner };
         let depth = inner.div_ceil(DEPTH);
         for (i, tile) in tiles.iter_mut().enumerate() {
@@ -110,7 +111,6 @@ fn two(operand: &[SplitTile], depth: usize, first: usize, count: usize) -> [&[Sp
 #[inline(always)]
 pub fn product<S: Simd>(
     token: S,
-    amx: Amx,
     x: &[Pack],
     matrix: &SplitMatrix,
     start: Option<&[f32]>,
@@ -118,7 +118,7 @@ pub fn product<S: Simd>(
     scratch: &mut SplitScratch,
     mut finish: impl FnMut(usize, &mut [Pack]),
 ) {
-    let &SplitMatrix { outputs, inner, ref tiles } = matrix;
+    let &SplitMatrix { amx, outputs, inner, ref tiles } = matrix;
     let panels = out.len() / outputs;
     assert!(x.len() == panels * inner && out.len() == panels * outputs, "panels of the wrong width");
     let (depth, output_tiles) = (inner.div_ceil(DEPTH), outputs.div_ceil(LINES));
@@ -218,14 +218,14 @@ mod tests {
     const PANELS: [usize; 4] = [1, 2, 3, 6];
     const WIDTHS: [usize; 7] = [1, 15, 16, 17, 32, 33, 70];
 
-    struct Product<'a>(Amx, &'a [Pack], &'a SplitMatrix, Option<&'a [f32]>, &'a mut [Pack], &'a mut [u32]);
+    struct Product<'a>(&'a [Pack], &'a SplitMatrix, Option<&'a [f32]>, &'a mut [Pack], &'a mut [u32]);
     impl Task for Product<'_> {
         type Output = ();
         #[inline(always)]
         fn run<S: Simd>(self, token: S) {
-            let Product(amx, x, matrix, start, out, finished) = self;
+            let Product(x, matrix, start, out, finished) = self;
             let scratch = &mut SplitScratch::default();
-            product(token, amx, x, matrix, start, out, scratch, |at, values| {
+            product(token, x, matrix, start, out, scratch, |at, values| {
                 finished[at..at + values.len()].iter_mut().for_each(|n| *n += 1);
             });
         }
@@ -279,7 +279,7 @@ mod tests {
         let x = packs(panels * inner, 1, kind);
         let (m, start) = (numbers(outputs * inner, 2, kind), numbers(outputs, 3, kind));
         for (transposed, start) in [(false, Some(&start[..])), (true, None)] {
-            let mut matrix = SplitMatrix::new(outputs, inner);
+            let mut matrix = SplitMatrix::new(amx, outputs, inner);
             // What was loaded before must not show.
             matrix.load(Isa::best(), &numbers(outputs * inner, 4, kind));
             if transposed {
@@ -290,7 +290,7 @@ mod tests {
             }
             let mut out = vec![Pack([f32::NAN; LANES]); panels * outputs];
             let mut finished = vec![0; out.len()];
-            Isa::best().run(Product(amx, &x, &matrix, start, &mut out, &mut finished));
+            Isa::best().run(Product(&x, &matrix, start, &mut out, &mut finished));
             assert!(finished.iter().all(|&n| n == 1));
             for (i, pack) in out.iter().enumerate() {
                 let (p, o) = (i / outputs, i % outputs);
@@ -351,10 +351,10 @@ mod tests {
         for poison in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, f32::from_bits(0x7fff_ffff)] {
             let mut x = packs(inner, 1, Kind::Any);
             x[33].0[5] = poison;
-            let mut matrix = SplitMatrix::new(outputs, inner);
+            let mut matrix = SplitMatrix::new(amx, outputs, inner);
             matrix.load(Isa::best(), &numbers(outputs * inner, 2, Kind::Any));
             let (mut out, mut finished) = (vec![Pack::default(); outputs], vec![0; outputs]);
-            Isa::best().run(Product(amx, &x, &matrix, None, &mut out, &mut finished));
+            Isa::best().run(Product(&x, &matrix, None, &mut out, &mut finished));
             for pack in out {
                 for lane in 0..LANES {
                     assert_eq!(pack.0[lane].is_finite(), lane != 5, "{poison}");
@@ -366,11 +366,11 @@ mod tests {
     #[test]
     fn numbers_too_small_to_be_normal_are_zero_in_a_product() {
         let Some(amx) = Amx::detect() else { return };
-        let mut matrix = SplitMatrix::new(16, 16);
+        let mut matrix = SplitMatrix::new(amx, 16, 16);
         matrix.load(Isa::best(), &[1e30; 256]);
         let (mut out, mut finished) = ([Pack([1.0; LANES]); 16], [0; 16]);
         let x = [Pack([f32::from_bits(0x007f_0000); LANES]); 16];
-        Isa::best().run(Product(amx, &x, &matrix, None, &mut out, &mut finished));
+        Isa::best().run(Product(&x, &matrix, None, &mut out, &mut finished));
         assert_eq!(out, [Pack::default(); 16]);
     }
 }
