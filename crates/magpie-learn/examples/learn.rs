@@ -5,17 +5,19 @@ use std::time::Instant;
 
 use magpie_envs::{Environment, Options};
 use magpie_learn::{Actions, Agent, Networks, TrainConfig, Trainer, evaluate};
+use magpie_nn::Kernel;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let task = args.first().map_or("walker2d", String::as_str);
     let steps: f64 = args.get(1).map_or(Ok(1e6), |s| s.parse())?;
     let mut config = TrainConfig::default();
-    let (mut environments, mut seed) = (1024_u32, 0_u64);
+    let (mut environments, mut seed, mut kernel) = (1024_u32, 0_u64, Kernel::best());
     for pair in &args[2.min(args.len())..] {
         let (key, value) = pair.split_once('=').ok_or("key=value")?;
         match key {
             "envs" => environments = value.parse()?,
+            "kernel" => kernel = value.parse()?,
             "seed" => seed = value.parse()?,
             "window" => config.window = value.parse()?,
             "epochs" => config.epochs = value.parse()?,
@@ -31,7 +33,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let env = Arc::new(Environment::new(task, Options::default())?);
     let networks = Networks::paper(env.observation_size(), env.action_size())?;
     let agent = Agent::new(&networks, seed);
-    let mut trainer = Trainer::new(Arc::clone(&env), 0..environments, networks.clone(), agent, config, seed);
+    let mut trainer = Trainer::new(Arc::clone(&env), 0..environments, networks.clone(), agent, config, seed)
+        .with_kernel(kernel);
     let start = Instant::now();
     let per = trainer.steps_per_iteration() as f64;
     let total = (steps / per).ceil() as u64;

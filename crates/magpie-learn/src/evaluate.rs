@@ -61,6 +61,7 @@ pub fn evaluate(
     actions: Actions,
     seed: u64,
 ) -> Vec<Evaluation> {
+    // Not on the fastest kernel: a policy should do the same on machines of every kind, and physics takes the time.
     let isa = Isa::best();
     (0..policies.len())
         .into_par_iter()

@@ -3,7 +3,7 @@
 use magpie_envs::{Batch, CHUNK, Chunk, Group, members};
 use magpie_nn::gaussian::{Gaussian, normals};
 use magpie_nn::normaliser::{Frozen, Moments};
-use magpie_nn::{Network, Trace};
+use magpie_nn::{Kernel, Network, Trace};
 use magpie_random::Stream;
 use magpie_simd::{Isa, LANES, Pack, Simd, Task, unpack_rows};
 use rayon::prelude::*;
@@ -23,13 +23,14 @@ pub(crate) struct Actor {
 }
 
 impl Actor {
-    pub fn new(networks: &Networks, agent: &Agent, isa: Isa, noise: Stream) -> Actor {
-        let mut policy = Network::new(&networks.actor, isa, false);
-        let mut critic = Network::new(&networks.critic, isa, false);
+    pub fn new(networks: &Networks, agent: &Agent, kernel: Kernel, noise: Stream) -> Actor {
+        let mut policy = Network::new(&networks.actor, kernel, false);
+        let mut critic = Network::new(&networks.critic, kernel, false);
         let (weights, log_std) = agent.learner.policy.split_at(networks.actor.parameters());
         policy.load(weights);
         critic.load(&agent.learner.critic);
         let normaliser = agent.eyes();
+        let isa = kernel.isa();
         Actor { isa, policy, critic, gaussian: Gaussian::new(log_std), normaliser, noise }
     }
 }

@@ -4,10 +4,10 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use magpie_envs::{Batch, Environment, Snapshot, SnapshotMismatch};
+use magpie_nn::Kernel;
 use magpie_nn::normaliser::Moments;
 use magpie_nn::ppo::Ppo;
 use magpie_random::Stream;
-use magpie_simd::Isa;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -70,7 +70,7 @@ pub struct Trainer {
     /// Whether the statistics of observations follow what is seen. Off, the policy keeps the eyes it came with.
     pub track_observations: bool,
     networks: Networks,
-    isa: Isa,
+    kernel: Kernel,
     batch: Batch,
     window: Window,
     running: Running,
@@ -96,7 +96,7 @@ pub struct TrainerState {
 }
 
 impl Trainer {
-    /// Sets an agent to work in environments `ids`.
+    /// Sets an agent to work in environments `ids`, on the fastest kernel.
     pub fn new(
         env: Arc<Environment>,
         ids: Range<u32>,
@@ -105,19 +105,19 @@ impl Trainer {
         config: TrainConfig,
         seed: u64,
     ) -> Trainer {
-        let isa = Isa::best();
+        let kernel = Kernel::best();
         let count = ids.len();
         let window =
             Window::new(count, config.window, env.observation_size(), env.action_size(), env.measure_size());
-        let mut batch = Batch::with_isa(env, ids, seed, isa);
+        let mut batch = Batch::with_isa(env, ids, seed, kernel.isa());
         batch.chunks_mut().iter_mut().for_each(|chunk| chunk.reset());
         Trainer {
-            ppo: Ppo::new(&networks.actor, &networks.critic, isa),
+            ppo: Ppo::new(&networks.actor, &networks.critic, kernel),
             config,
             agent,
             track_observations: true,
             networks,
-            isa,
+            kernel,
             batch,
             window,
             running: Running::new(count),
@@ -125,6 +125,13 @@ impl Trainer {
             order: Stream::new(seed, "order of rows"),
             iteration: 0,
         }
+    }
+
+    /// Multiplies with another kernel, for results that machines of other kinds give as well.
+    pub fn with_kernel(mut self, kernel: Kernel) -> Trainer {
+        self.ppo = Ppo::new(&self.networks.actor, &self.networks.critic, kernel);
+        self.kernel = kernel;
+        self
     }
 
     /// Windows learnt from so far.
@@ -154,7 +161,7 @@ impl Trainer {
     }
 
     fn collect(&mut self) -> (Moments, Episodes) {
-        let actor = Actor::new(&self.networks, &self.agent, self.isa, self.action_noise);
+        let actor = Actor::new(&self.networks, &self.agent, self.kernel, self.action_noise);
         collect(&actor, &mut self.batch, &mut self.window, &mut self.running)
     }
 

@@ -9,9 +9,10 @@ use magpie_nn::Shape;
 fn setting(task: &str) -> (Arc<Environment>, Networks) {
     let env = Arc::new(Environment::new(task, Options::default()).unwrap());
     let (obs, act) = (env.observation_size(), env.action_size());
+    // Two hidden layers, so that one is wide enough for every kernel.
     let networks = Networks {
-        actor: Shape::tanh(&[obs, 24, act]).unwrap(),
-        critic: Shape::tanh(&[obs, 40, 1]).unwrap(),
+        actor: Shape::tanh(&[obs, 24, 20, act]).unwrap(),
+        critic: Shape::tanh(&[obs, 40, 24, 1]).unwrap(),
     };
     (env, networks)
 }

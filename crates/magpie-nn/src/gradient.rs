@@ -7,7 +7,7 @@
 use magpie_simd::{Isa, LANES, Lanes, Number, Pack, Simd, Task};
 use rayon::prelude::*;
 
-use crate::kernel::{outer, turn, turned_len};
+use crate::kernel::{Amx, Kernel, Scratch, fused, tiled};
 use crate::shape::Shape;
 
 /// Sums of parameter gradients over rows of a batch.
@@ -64,25 +64,21 @@ impl Gradient {
         self.packs.fill(Pack::default());
     }
 
-    /// Room that [`Gradient::add_layer`] needs for `panels` panels of a network.
-    pub(crate) fn turned_len(shape: &Shape, panels: usize) -> usize {
-        turned_len(panels, shape.widest())
-    }
-
     /// Adds dz xᵀ to layer `index`, and dz to its bias if asked to.
     pub(crate) fn add_layer(
         &mut self,
-        isa: Isa,
+        kernel: Kernel,
         index: usize,
         x: &[Pack],
         dz: &[Pack],
         with_bias: bool,
-        turned: &mut [Pack],
+        scratch: &mut Scratch,
     ) {
         let layer = &self.layers[index];
         let (weight, rest) = self.packs[layer.first..].split_at_mut(layer.weight_packs());
         let bias = if with_bias { Some(&mut rest[..layer.outputs]) } else { None };
-        isa.run(AddLayer { layer, x, dz, weight, bias, turned });
+        let amx = kernel.tiles_for(layer.inputs, layer.outputs);
+        kernel.isa().run(AddLayer { layer, amx, x, dz, weight, bias, scratch });
     }
 
     /// Writes the sum of `parts`, taken in their order, as a row of parameters.
@@ -125,22 +121,24 @@ impl Gradient {
 
 struct AddLayer<'a> {
     layer: &'a Sums,
+    amx: Option<Amx>,
     x: &'a [Pack],
     dz: &'a [Pack],
     weight: &'a mut [Pack],
     bias: Option<&'a mut [Pack]>,
-    turned: &'a mut [Pack],
+    scratch: &'a mut Scratch,
 }
 
 impl Task for AddLayer<'_> {
     type Output = ();
     #[inline(always)]
     fn run<S: Simd>(self, token: S) {
-        let AddLayer { layer, x, dz, weight, bias, turned } = self;
+        let AddLayer { layer, amx, x, dz, weight, bias, scratch } = self;
         let (v, a, s) = if layer.over_outputs { (dz, layer.outputs, x) } else { (x, layer.inputs, dz) };
-        let turned = &mut turned[..turned_len(v.len() / a, a)];
-        turn(token, v, a, turned);
-        outer(token, turned, s, layer.b(), weight);
+        match amx {
+            Some(amx) => tiled::outer(token, amx, [v, s], [a, layer.b()], weight, &mut scratch.split),
+            None => fused::outer(token, [v, s], [a, layer.b()], weight, &mut scratch.turned),
+        }
         if let Some(bias) = bias {
             for panel in dz.chunks_exact(layer.outputs) {
                 for (sum, dz) in bias.iter_mut().zip(panel) {

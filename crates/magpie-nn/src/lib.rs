@@ -14,8 +14,11 @@
 //! step of proximal policy optimisation, fused. [`adam`], [`norm`], [`init`], [`gaussian`] and [`normaliser`] are what the
 //! learning algorithms need beside networks.
 //!
+//! A [`Kernel`] says how matrices are multiplied: an [`Isa`](magpie_simd::Isa) does it in `f32`; the matrix unit of some
+//! processors is faster, with fewer digits.
+//!
 //! Results do not depend on the number of threads, bit for bit ([`parts`]), nor on the instruction set as long as it
-//! fuses products with sums. Nothing is allocated once scratch has been made. Panics mean that slices of the wrong
+//! fuses products with sums. Nothing is allocated once scratch has been used. Panics mean that slices of the wrong
 //! length were given.
 //!
 //! ```
@@ -67,6 +70,7 @@ mod shape;
 mod tangent;
 
 pub use gradient::Gradient;
+pub use kernel::{Kernel, UnknownKernel};
 pub use network::{Network, Trace};
 pub use shape::{Activation, Layer, Shape, ShapeError};
 pub use tangent::Tangent;

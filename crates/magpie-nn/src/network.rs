@@ -7,19 +7,19 @@
 //!
 //! Bias and activation are applied while a few outputs of a panel are still in the first cache, likewise f' on the
 //! way back. A [`Trace`] is made once for a number of panels and holds everything a block needs, so nothing is
-//! allocated afterwards. Blocks of a dozen panels keep all of it in the second cache.
+//! allocated after the first block. Blocks of a dozen panels keep all of it in the second cache.
 
-use magpie_simd::{Isa, Lanes, Number, Pack, Simd, Task};
+use magpie_simd::{Lanes, Number, Pack, Simd, Task};
 
 use crate::gradient::Gradient;
-use crate::kernel::{Tiles, product};
+use crate::kernel::{Kernel, Matrix, Scratch, product};
 use crate::shape::{Activation, Layer, Shape};
 
-/// The parameters of one network in the order of the kernels, and the instruction set to run on.
+/// The parameters of one network in the order of the kernel that it runs on.
 #[derive(Debug, Clone)]
 pub struct Network {
     pub(crate) shape: Shape,
-    pub(crate) isa: Isa,
+    pub(crate) kernel: Kernel,
     pub(crate) layers: Vec<LoadedLayer>,
     input_gradient: bool,
 }
@@ -27,9 +27,9 @@ pub struct Network {
 #[derive(Debug, Clone)]
 pub(crate) struct LoadedLayer {
     pub layer: Layer,
-    pub tiles: Tiles,
+    pub weight: Matrix,
     /// The transposed weight; empty for the first layer unless input gradients are wanted.
-    pub back: Tiles,
+    pub back: Matrix,
     pub bias: Vec<f32>,
 }
 
@@ -41,7 +41,7 @@ pub struct Trace {
     pub(crate) layers: Vec<LayerTrace>,
     /// δ of the layer at hand and of the one before.
     pub(crate) delta: [Vec<Pack>; 2],
-    pub(crate) turned: Vec<Pack>,
+    pub(crate) scratch: Scratch,
 }
 
 #[derive(Debug, Clone)]
@@ -70,8 +70,7 @@ impl Trace {
             })
             .collect();
         let delta = [room(shape.widest()), room(shape.widest())];
-        let turned = vec![Pack::default(); Gradient::turned_len(shape, panels)];
-        Trace { panels: 0, capacity: panels, layers, delta, turned }
+        Trace { panels: 0, capacity: panels, layers, delta, scratch: Scratch::default() }
     }
 
     /// The outputs of the last block: `[panel][output]`.
@@ -84,21 +83,22 @@ impl Trace {
 impl Network {
     /// A network of this shape with all parameters zero. With `input_gradient` it can compute derivatives with
     /// respect to its inputs, for which it keeps one more matrix.
-    pub fn new(shape: &Shape, isa: Isa, input_gradient: bool) -> Network {
+    pub fn new(shape: &Shape, kernel: impl Into<Kernel>, input_gradient: bool) -> Network {
+        let kernel = kernel.into();
         let layers = shape
             .layers()
             .enumerate()
             .map(|(i, layer)| {
                 let back = if i > 0 || input_gradient { layer.outputs } else { 0 };
                 LoadedLayer {
-                    tiles: Tiles::new(layer.outputs, layer.inputs),
-                    back: Tiles::new(layer.inputs, back),
+                    weight: Matrix::new(kernel, layer.outputs, layer.inputs),
+                    back: Matrix::new(kernel, layer.inputs, back),
                     bias: vec![0.0; layer.outputs],
                     layer,
                 }
             })
             .collect();
-        Network { shape: shape.clone(), isa, layers, input_gradient }
+        Network { shape: shape.clone(), kernel, layers, input_gradient }
     }
 
     /// The shape.
@@ -109,11 +109,12 @@ impl Network {
     /// Takes over a row of parameters, laid out as the shape says.
     pub fn load(&mut self, parameters: &[f32]) {
         assert!(parameters.len() == self.shape.parameters(), "a row of the wrong length");
+        let isa = self.kernel.isa();
         for (i, loaded) in self.layers.iter_mut().enumerate() {
             let weight = &parameters[loaded.layer.weight.clone()];
-            loaded.tiles.load(weight);
+            loaded.weight.load(isa, weight);
             if i > 0 || self.input_gradient {
-                loaded.back.load_transposed(weight);
+                loaded.back.load_transposed(isa, weight);
             }
             loaded.bias.copy_from_slice(&parameters[loaded.layer.bias.clone()]);
         }
@@ -130,7 +131,8 @@ impl Network {
             let (before, rest) = trace.layers.split_at_mut(i);
             let x = before.last().map_or(input, |t| &t.values[..panels * loaded.layer.inputs]);
             let out = &mut rest[0].values[..panels * loaded.layer.outputs];
-            self.isa.run(Forwards { loaded, x, out, sums: &mut rest[0].sums });
+            let (sums, scratch) = (&mut rest[0].sums, &mut trace.scratch);
+            self.kernel.isa().run(Forwards { loaded, x, out, sums, scratch });
         }
         trace.output()
     }
@@ -151,7 +153,7 @@ impl Network {
         let panels = trace.panels;
         assert!(input.len() == panels * self.shape.inputs(), "another input than went through");
         assert!(d_output.len() == panels * self.shape.outputs(), "d_output of the wrong length");
-        let Trace { layers, delta: [here, before], turned, .. } = trace;
+        let Trace { layers, delta: [here, before], scratch, .. } = trace;
 
         self.seed(layers, d_output, here);
         for (i, loaded) in self.layers.iter().enumerate().rev() {
@@ -159,22 +161,18 @@ impl Network {
             let dz = &here[..panels * outputs];
             let x = if i == 0 { input } else { &layers[i - 1].values[..panels * inputs] };
             if let Some(gradient) = gradient.as_deref_mut() {
-                gradient.add_layer(self.isa, i, x, dz, true, turned);
+                gradient.add_layer(self.kernel, i, x, dz, true, scratch);
             }
             if i > 0 {
                 let activation = self.layers[i - 1].layer.activation;
                 let slope = Some((activation, layers[i - 1].kept(activation)));
-                self.isa.run(Backwards {
-                    tiles: &loaded.back,
-                    dz,
-                    slope,
-                    out: &mut before[..panels * inputs],
-                });
+                let (matrix, out) = (&loaded.back, &mut before[..panels * inputs]);
+                self.kernel.isa().run(Backwards { matrix, dz, slope, out, scratch: &mut *scratch });
                 std::mem::swap(here, before);
             }
         }
         if let Some(d_input) = d_input {
-            self.to_input(&here[..panels * self.layers[0].layer.outputs], d_input);
+            self.to_input(&here[..panels * self.layers[0].layer.outputs], d_input, scratch);
         }
     }
 
@@ -185,14 +183,15 @@ impl Network {
         let delta = &mut delta[..d_output.len()];
         delta.copy_from_slice(d_output);
         if activation != Activation::Identity {
-            self.isa.run(Slope { activation, kept: layers[last].kept(activation), values: delta });
+            self.kernel.isa().run(Slope { activation, kept: layers[last].kept(activation), values: delta });
         }
     }
 
     /// W₁ᵀ δ₁.
-    pub(crate) fn to_input(&self, dz: &[Pack], d_input: &mut [Pack]) {
+    pub(crate) fn to_input(&self, dz: &[Pack], d_input: &mut [Pack], scratch: &mut Scratch) {
         assert!(self.input_gradient, "the network was made without input gradients");
-        self.isa.run(Backwards { tiles: &self.layers[0].back, dz, slope: None, out: d_input });
+        let matrix = &self.layers[0].back;
+        self.kernel.isa().run(Backwards { matrix, dz, slope: None, out: d_input, scratch });
     }
 }
 
@@ -201,35 +200,47 @@ struct Forwards<'a> {
     x: &'a [Pack],
     out: &'a mut [Pack],
     sums: &'a mut [Pack],
+    scratch: &'a mut Scratch,
 }
 
 impl Task for Forwards<'_> {
     type Output = ();
     #[inline(always)]
     fn run<S: Simd>(self, token: S) {
-        let Forwards { loaded, x, out, sums } = self;
+        let Forwards { loaded, x, out, sums, scratch } = self;
         let activation = loaded.layer.activation;
-        product(token, x, &loaded.tiles, Some(&loaded.bias), out, |at, values| {
-            if activation.keeps_sums() {
-                sums[at..at + values.len()].copy_from_slice(values);
-            }
-            activate(token, activation, values);
-        });
+        product(
+            token,
+            x,
+            &loaded.weight,
+            Some(&loaded.bias),
+            out,
+            scratch,
+            #[inline(always)]
+            |at, values| {
+                if activation.keeps_sums() {
+                    sums[at..at + values.len()].copy_from_slice(values);
+                }
+                activate(token, activation, values);
+            },
+        );
     }
 }
 
 /// The match stands outside of the loop: it must not be asked again for every pack.
 #[inline(always)]
 fn activate<S: Simd>(token: S, activation: Activation, values: &mut [Pack]) {
-    let each = |values: &mut [Pack], f: Activation| {
-        for value in values {
-            f.value(Lanes::load(token, value)).store(value);
-        }
-    };
     match activation {
         Activation::Identity => {}
-        Activation::Tanh => each(values, Activation::Tanh),
-        Activation::Mish => each(values, Activation::Mish),
+        Activation::Tanh => activate_all(token, Activation::Tanh, values),
+        Activation::Mish => activate_all(token, Activation::Mish, values),
+    }
+}
+
+#[inline(always)]
+fn activate_all<S: Simd>(token: S, activation: Activation, values: &mut [Pack]) {
+    for value in values {
+        activation.value(Lanes::load(token, value)).store(value);
     }
 }
 
@@ -242,27 +253,37 @@ fn multiply_slope<S: Simd>(token: S, activation: Activation, kept: &[Pack], valu
 }
 
 pub(crate) struct Backwards<'a> {
-    pub tiles: &'a Tiles,
+    pub matrix: &'a Matrix,
     pub dz: &'a [Pack],
     pub slope: Option<(Activation, &'a [Pack])>,
     pub out: &'a mut [Pack],
+    pub scratch: &'a mut Scratch,
 }
 
 impl Task for Backwards<'_> {
     type Output = ();
     #[inline(always)]
     fn run<S: Simd>(self, token: S) {
-        let Backwards { tiles, dz, slope, out } = self;
-        product(token, dz, tiles, None, out, |at, values| {
-            if let Some((activation, kept)) = slope {
-                let kept = &kept[at..at + values.len()];
-                match activation {
-                    Activation::Identity => {}
-                    Activation::Tanh => multiply_slope(token, Activation::Tanh, kept, values),
-                    Activation::Mish => multiply_slope(token, Activation::Mish, kept, values),
+        let Backwards { matrix, dz, slope, out, scratch } = self;
+        product(
+            token,
+            dz,
+            matrix,
+            None,
+            out,
+            scratch,
+            #[inline(always)]
+            |at, values| {
+                if let Some((activation, kept)) = slope {
+                    let kept = &kept[at..at + values.len()];
+                    match activation {
+                        Activation::Identity => {}
+                        Activation::Tanh => multiply_slope(token, Activation::Tanh, kept, values),
+                        Activation::Mish => multiply_slope(token, Activation::Mish, kept, values),
+                    }
                 }
-            }
-        });
+            },
+        );
     }
 }
 

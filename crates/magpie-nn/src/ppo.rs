@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 use crate::adam::{Adam, AdamConfig};
 use crate::gaussian::Gaussian;
 use crate::gradient::Gradient;
+use crate::kernel::Kernel;
 use crate::network::{Network, Trace};
 use crate::norm::clip_norm;
 use crate::parts::{BLOCK_PANELS, Cut, Pool};
@@ -121,7 +122,7 @@ pub struct PpoStats {
 /// Everything a minibatch step needs, for one pair of shapes; any number of learners can take turns.
 #[derive(Debug)]
 pub struct Ppo {
-    isa: Isa,
+    kernel: Kernel,
     actor: Network,
     critic: Network,
     gaussian: Gaussian,
@@ -190,12 +191,13 @@ impl Standard {
 
 impl Ppo {
     /// For an actor (observation to mean action) and a critic (observation to value).
-    pub fn new(actor: &Shape, critic: &Shape, isa: Isa) -> Ppo {
+    pub fn new(actor: &Shape, critic: &Shape, kernel: impl Into<Kernel>) -> Ppo {
+        let kernel = kernel.into();
         assert!(actor.inputs() == critic.inputs() && critic.outputs() == 1, "actor and critic do not fit");
         Ppo {
-            isa,
-            actor: Network::new(actor, isa, false),
-            critic: Network::new(critic, isa, false),
+            kernel,
+            actor: Network::new(actor, kernel, false),
+            critic: Network::new(critic, kernel, false),
             gaussian: Gaussian::new(&vec![0.0; actor.outputs()]),
             parts: Vec::new(),
             actor_parts: Vec::new(),
@@ -212,13 +214,14 @@ impl Ppo {
     ///
     /// A loss or norm that is not finite leaves the learner as it was; the caller sees it in what is given back.
     pub fn step(&mut self, config: &PpoConfig, learner: &mut Learner, batch: &Batch) -> PpoStats {
+        let isa = self.kernel.isa();
         let mut stats = self.gradients(config, &learner.policy, &learner.critic, batch);
-        stats.policy_norm = clip_norm(self.isa, &mut [&mut self.policy_gradient], config.gradient_norm);
-        stats.critic_norm = clip_norm(self.isa, &mut [&mut self.critic_gradient], config.gradient_norm);
+        stats.policy_norm = clip_norm(isa, &mut [&mut self.policy_gradient], config.gradient_norm);
+        stats.critic_norm = clip_norm(isa, &mut [&mut self.critic_gradient], config.gradient_norm);
         if stats.loss.is_finite() && stats.policy_norm.is_finite() && stats.critic_norm.is_finite() {
             let adam = &config.adam;
-            learner.policy_adam.step(self.isa, adam, &mut learner.policy, &self.policy_gradient);
-            learner.critic_adam.step(self.isa, adam, &mut learner.critic, &self.critic_gradient);
+            learner.policy_adam.step(isa, adam, &mut learner.policy, &self.policy_gradient);
+            learner.critic_adam.step(isa, adam, &mut learner.critic, &self.critic_gradient);
         }
         stats
     }
@@ -249,7 +252,7 @@ impl Ppo {
         self.reset(cut.parts());
 
         let work = Work {
-            isa: self.isa,
+            isa: self.kernel.isa(),
             actor: &self.actor,
             critic: &self.critic,
             gaussian: &self.gaussian,
@@ -291,8 +294,9 @@ impl Ppo {
     /// Adds the parts up in their order.
     fn collect(&mut self, config: &PpoConfig, parts: usize, rows: usize) -> PpoStats {
         let (network, d_log_std) = self.policy_gradient.split_at_mut(self.actor.shape().parameters());
-        self.actor_total.sum_of(self.isa, &self.actor_parts[..parts], network);
-        self.critic_total.sum_of(self.isa, &self.critic_parts[..parts], &mut self.critic_gradient);
+        let isa = self.kernel.isa();
+        self.actor_total.sum_of(isa, &self.actor_parts[..parts], network);
+        self.critic_total.sum_of(isa, &self.critic_parts[..parts], &mut self.critic_gradient);
         for (i, total) in d_log_std.iter_mut().enumerate() {
             let lanes = self.parts[..parts].iter().flat_map(|part| part.d_log_std[i].0);
             *total = lanes.map(f64::from).sum::<f64>() as f32 - config.entropy_weight;

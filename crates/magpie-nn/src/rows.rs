@@ -34,7 +34,9 @@ impl Task for Gather<'_> {
         // Sixteen pieces of sixteen rows come together here, side by side, to be turned in registers.
         let mut corner = [0.0; LANES * LANES];
         for (panel, index) in panels.chunks_exact_mut(width).zip(index.chunks(LANES)) {
-            panel.fill(Pack::default());
+            if index.len() < LANES {
+                panel.fill(Pack::default());
+            }
             for start in (0..width).step_by(LANES) {
                 let piece = LANES.min(width - start);
                 for (cells, &row) in corner.chunks_exact_mut(piece).zip(index) {

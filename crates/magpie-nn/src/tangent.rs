@@ -17,7 +17,7 @@
 use magpie_simd::{Isa, Lanes, Number, Pack, Simd, Task};
 
 use crate::gradient::Gradient;
-use crate::kernel::product;
+use crate::kernel::{Scratch, product};
 use crate::network::{Backwards, LoadedLayer, Network, Trace};
 use crate::shape::{Activation, Layer, Shape};
 
@@ -27,6 +27,7 @@ pub struct Tangent {
     panels: usize,
     outputs: usize,
     layers: Vec<LayerTangent>,
+    scratch: Scratch,
     /// p, then α, of the layer at hand and of the one before.
     alpha: [Vec<Pack>; 2],
 }
@@ -46,7 +47,7 @@ impl Tangent {
         let layers =
             shape.layers().map(|l| LayerTangent { sums: room(l.outputs), values: room(l.outputs) }).collect();
         let alpha = [room(shape.widest()), room(shape.widest())];
-        Tangent { panels: 0, outputs: shape.outputs(), layers, alpha }
+        Tangent { panels: 0, outputs: shape.outputs(), scratch: Scratch::default(), layers, alpha }
     }
 
     /// ẏ = J v of the last block: `[panel][output]`.
@@ -67,7 +68,9 @@ impl Network {
             let kept = trace.layers[i].kept(loaded.layer.activation);
             let size = panels * loaded.layer.outputs;
             let LayerTangent { sums, values } = &mut rest[0];
-            self.isa.run(Along { loaded, kept, x, sums: &mut sums[..size], values: &mut values[..size] });
+            let (sums, values) = (&mut sums[..size], &mut values[..size]);
+            let scratch = &mut tangent.scratch;
+            self.kernel.isa().run(Along { loaded, kept, x, sums, values, scratch });
         }
         tangent.output()
     }
@@ -93,7 +96,7 @@ impl Network {
         for given in [d_output, d_tangent] {
             assert!(given.len() == panels * self.shape.outputs(), "derivative of the wrong length");
         }
-        let Trace { layers, delta: [beta, beta_before], turned, .. } = trace;
+        let Trace { layers, delta: [beta, beta_before], scratch, .. } = trace;
         let Tangent { layers: tangents, alpha: [alpha, alpha_before], .. } = tangent;
 
         beta[..d_output.len()].copy_from_slice(d_output);
@@ -102,7 +105,7 @@ impl Network {
             let Layer { inputs, outputs, activation, .. } = loaded.layer;
             let size = panels * outputs;
             let (a, b) = (&mut alpha[..size], &mut beta[..size]);
-            bend(self.isa, activation, layers[i].kept(activation), &tangents[i].sums, a, b);
+            bend(self.kernel.isa(), activation, layers[i].kept(activation), &tangents[i].sums, a, b);
             let (h, h_dot) = match i {
                 0 => (input, direction),
                 _ => {
@@ -110,20 +113,20 @@ impl Network {
                     (&layers[i - 1].values[..size], &tangents[i - 1].values[..size])
                 }
             };
-            gradient.add_layer(self.isa, i, h_dot, a, false, turned);
-            gradient.add_layer(self.isa, i, h, b, true, turned);
+            gradient.add_layer(self.kernel, i, h_dot, a, false, scratch);
+            gradient.add_layer(self.kernel, i, h, b, true, scratch);
             if i > 0 {
                 let size = panels * inputs;
                 for (dz, out) in [(&*a, &mut *alpha_before), (&*b, &mut *beta_before)] {
-                    let out = &mut out[..size];
-                    self.isa.run(Backwards { tiles: &loaded.back, dz, slope: None, out });
+                    let (matrix, out) = (&loaded.back, &mut out[..size]);
+                    self.kernel.isa().run(Backwards { matrix, dz, slope: None, out, scratch: &mut *scratch });
                 }
                 std::mem::swap(alpha, alpha_before);
                 std::mem::swap(beta, beta_before);
             }
         }
         if let Some(d_input) = d_input {
-            self.to_input(&beta[..panels * self.layers[0].layer.outputs], d_input);
+            self.to_input(&beta[..panels * self.layers[0].layer.outputs], d_input, scratch);
         }
     }
 }
@@ -141,20 +144,30 @@ struct Along<'a> {
     x: &'a [Pack],
     sums: &'a mut [Pack],
     values: &'a mut [Pack],
+    scratch: &'a mut Scratch,
 }
 
 impl Task for Along<'_> {
     type Output = ();
     #[inline(always)]
     fn run<S: Simd>(self, token: S) {
-        let Along { loaded, kept, x, sums, values } = self;
+        let Along { loaded, kept, x, sums, values, scratch } = self;
         let activation = loaded.layer.activation;
-        product(token, x, &loaded.tiles, None, sums, |at, sums| {
-            for (i, sum) in sums.iter().enumerate() {
-                let slope = activation.slope(Lanes::load(token, &kept[at + i]));
-                (slope * Lanes::load(token, sum)).store(&mut values[at + i]);
-            }
-        });
+        product(
+            token,
+            x,
+            &loaded.weight,
+            None,
+            sums,
+            scratch,
+            #[inline(always)]
+            |at, sums| {
+                for (i, sum) in sums.iter().enumerate() {
+                    let slope = activation.slope(Lanes::load(token, &kept[at + i]));
+                    (slope * Lanes::load(token, sum)).store(&mut values[at + i]);
+                }
+            },
+        );
     }
 }
 

@@ -2,17 +2,18 @@
 //!
 //! The forward pass here is written anew, so a mistake in the network's own would show as well. Differences in `f64`
 //! are good to 1e-8 or better; the tolerance of 1e-5 of the largest entry is what `f32` sums of this length deserve.
+//! Kernels with fewer digits have a tolerance of their own.
 
 mod common;
 
-use common::{assert_close, panels, rows};
-use magpie_nn::{Activation, Gradient, Network, Shape, Tangent, Trace, init};
+use common::{SPLIT, assert_close, panels, rows, tolerance};
+use magpie_nn::{Activation, Gradient, Kernel, Network, Shape, Tangent, Trace, init};
 use magpie_random::Stream;
 use magpie_simd::{Isa, Pack};
 
 const TOLERANCE: f32 = 1e-5;
 
-/// Odd sizes, a network without hidden layers, and outputs that go through an activation.
+/// Odd sizes, layers wide enough for tiles, a network without hidden layers, and outputs that go through an activation.
 fn shapes() -> Vec<Shape> {
     use Activation::{Identity, Mish, Tanh};
     [
@@ -22,6 +23,8 @@ fn shapes() -> Vec<Shape> {
         (&[6, 20, 9, 4], Mish, Identity),
         (&[4, 33, 5], Mish, Tanh),
         (&[1, 1, 1], Identity, Identity),
+        (&[21, 40, 35, 17], Tanh, Identity),
+        (&[33, 18, 20], Mish, Tanh),
     ]
     .into_iter()
     .map(|(sizes, hidden, output)| Shape::new(sizes, hidden, output).unwrap())
@@ -125,13 +128,14 @@ fn first_derivatives_agree_with_differences() {
             .flat_map(|row| forward(&case.shape, &parameters, row))
             .map(|y| y as f32)
             .collect();
-        for isa in Isa::available() {
+        for kernel in Kernel::available() {
+            let (isa, tolerance) = (kernel.isa(), tolerance(kernel, TOLERANCE, SPLIT));
             let input = case.panels(isa, &case.x);
-            let mut network = Network::new(&case.shape, isa, true);
+            let mut network = Network::new(&case.shape, kernel, true);
             network.load(&case.parameters);
             let mut trace = Trace::new(&case.shape, 4);
             let y = rows(network.forward(&input, &mut trace), case.shape.outputs(), case.count);
-            assert_close(&format!("{isa} {:?} y", case.shape), &y, &want_y, TOLERANCE);
+            assert_close(&format!("{kernel} {:?} y", case.shape), &y, &want_y, tolerance);
 
             let mut gradient = Gradient::new(&case.shape);
             let mut d_input = vec![Pack::default(); input.len()];
@@ -139,9 +143,9 @@ fn first_derivatives_agree_with_differences() {
             network.backward(&input, &mut trace, &d_output, Some(&mut gradient), Some(&mut d_input));
             let mut row = vec![0.0; case.shape.parameters()];
             gradient.write(&mut row);
-            assert_close(&format!("{isa} {:?} parameters", case.shape), &row, &want_parameters, TOLERANCE);
+            assert_close(&format!("{kernel} {:?} parameters", case.shape), &row, &want_parameters, tolerance);
             let d_x = rows(&d_input, case.shape.inputs(), case.count);
-            assert_close(&format!("{isa} {:?} inputs", case.shape), &d_x, &want_x, TOLERANCE);
+            assert_close(&format!("{kernel} {:?} inputs", case.shape), &d_x, &want_x, tolerance);
         }
     }
 }
@@ -154,10 +158,11 @@ fn second_derivatives_agree_with_differences() {
         let both = |p: &[f64], x: &[f64]| case.first_order(p, x) + case.second_order(p, x);
         let want_parameters = differences(&parameters, 1e-4, |p| both(p, &x));
         let want_x = differences(&x, 1e-4, |x| both(&parameters, x));
-        for isa in Isa::available() {
+        for kernel in Kernel::available() {
+            let (isa, tolerance) = (kernel.isa(), tolerance(kernel, TOLERANCE, SPLIT));
             let [input, direction, d_output, d_tangent] =
                 [&case.x, &case.direction, &case.d_output, &case.d_tangent].map(|v| case.panels(isa, v));
-            let mut network = Network::new(&case.shape, isa, true);
+            let mut network = Network::new(&case.shape, kernel, true);
             network.load(&case.parameters);
             let (mut trace, mut tangent) = (Trace::new(&case.shape, 4), Tangent::new(&case.shape, 4));
             network.forward(&input, &mut trace);
@@ -168,7 +173,10 @@ fn second_derivatives_agree_with_differences() {
                     .map(|(&s, &d)| f64::from(s) * f64::from(d))
                     .sum();
             let want_slope = case.second_order(&parameters, &x);
-            assert!((slope - want_slope).abs() < 1e-5 * (1.0 + want_slope.abs()), "{slope} {want_slope}");
+            assert!(
+                (slope - want_slope).abs() < f64::from(tolerance) * (1.0 + want_slope.abs()),
+                "{slope} {want_slope}"
+            );
 
             let mut gradient = Gradient::new(&case.shape);
             let mut d_input = vec![Pack::default(); input.len()];
@@ -184,20 +192,21 @@ fn second_derivatives_agree_with_differences() {
             );
             let mut row = vec![0.0; case.shape.parameters()];
             gradient.write(&mut row);
-            assert_close(&format!("{isa} {:?} parameters", case.shape), &row, &want_parameters, TOLERANCE);
+            assert_close(&format!("{kernel} {:?} parameters", case.shape), &row, &want_parameters, tolerance);
             let d_x = rows(&d_input, case.shape.inputs(), case.count);
-            assert_close(&format!("{isa} {:?} inputs", case.shape), &d_x, &want_x, TOLERANCE);
+            assert_close(&format!("{kernel} {:?} inputs", case.shape), &d_x, &want_x, tolerance);
         }
     }
 }
 
 #[test]
 fn without_a_direction_the_second_order_pass_is_the_first_order_one() {
-    let isa = Isa::best();
-    for shape in shapes() {
+    for (shape, kernel) in shapes().into_iter().flat_map(|s| Kernel::available().map(move |k| (s.clone(), k)))
+    {
+        let isa = kernel.isa();
         let case = Case::new(shape);
         let (input, d_output) = (case.panels(isa, &case.x), case.panels(isa, &case.d_output));
-        let mut network = Network::new(&case.shape, isa, true);
+        let mut network = Network::new(&case.shape, kernel, true);
         network.load(&case.parameters);
         let (mut trace, mut tangent) = (Trace::new(&case.shape, 4), Tangent::new(&case.shape, 4));
         network.forward(&input, &mut trace);

@@ -1,12 +1,12 @@
 //! The same bytes whatever the threads, and on every instruction set that fuses.
 
 use magpie_nn::ppo::{Batch, Learner, Ppo, PpoConfig, PpoStats};
-use magpie_nn::{Shape, init};
+use magpie_nn::{Kernel, Shape, init};
 use magpie_random::Stream;
 use magpie_simd::Isa;
 
 /// Three steps on 3003 rows: four parts, and a last panel that is not full.
-fn train(isa: Isa, threads: usize) -> (Vec<u32>, PpoStats) {
+fn train(kernel: impl Into<Kernel>, threads: usize) -> (Vec<u32>, PpoStats) {
     let (observation, action, rows) = (11, 3, 3003);
     let actor = Shape::tanh(&[observation, 20, 24, action]).unwrap();
     let critic = Shape::tanh(&[observation, 40, 40, 1]).unwrap();
@@ -29,7 +29,7 @@ fn train(isa: Isa, threads: usize) -> (Vec<u32>, PpoStats) {
         values: &values,
     };
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-    let mut ppo = Ppo::new(&actor, &critic, isa);
+    let mut ppo = Ppo::new(&actor, &critic, kernel);
     let config = PpoConfig { entropy_weight: 0.01, ..PpoConfig::default() };
     let stats = pool.install(|| {
         for _ in 0..2 {
@@ -43,11 +43,11 @@ fn train(isa: Isa, threads: usize) -> (Vec<u32>, PpoStats) {
 
 #[test]
 fn threads_do_not_change_a_bit() {
-    for isa in Isa::available() {
-        let one = train(isa, 1);
+    for kernel in Kernel::available() {
+        let one = train(kernel, 1);
         assert!(one.1.loss.is_finite() && one.1.clip_fraction > 0.0);
         for threads in [2, 3, 5] {
-            assert_eq!(one, train(isa, threads), "{isa}, {threads} threads");
+            assert_eq!(one, train(kernel, threads), "{kernel}, {threads} threads");
         }
     }
 }
@@ -60,7 +60,8 @@ fn instruction_sets_that_fuse_agree_bit_for_bit() {
 
 #[test]
 fn a_minibatch_with_a_nan_leaves_the_learner_alone() {
-    let shape = Shape::tanh(&[2, 4, 1]).unwrap();
+    // Wide enough for tiles.
+    let shape = Shape::tanh(&[2, 16, 20, 1]).unwrap();
     let mut draws = Stream::new(1, "determinism").draws(0, 0);
     let mut policy = init::xavier(&shape, &mut draws);
     policy.push(0.0);
@@ -75,9 +76,9 @@ fn a_minibatch_with_a_nan_leaves_the_learner_alone() {
         returns: &[0.0, 1.0],
         values: &[0.0, 0.0],
     };
-    for isa in Isa::available() {
-        let stats = Ppo::new(&shape, &shape, isa).step(&PpoConfig::default(), &mut learner, &batch);
-        assert!(!stats.loss.is_finite(), "{isa}: {stats:?}");
+    for kernel in Kernel::available() {
+        let stats = Ppo::new(&shape, &shape, kernel).step(&PpoConfig::default(), &mut learner, &batch);
+        assert!(!stats.loss.is_finite(), "{kernel}: {stats:?}");
         assert_eq!(learner, before);
     }
 }

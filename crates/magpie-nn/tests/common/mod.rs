@@ -3,8 +3,8 @@
 #![allow(dead_code, reason = "each test uses some of it")]
 
 use magpie_golden::Npz;
-use magpie_nn::Shape;
 use magpie_nn::rows::gather;
+use magpie_nn::{Kernel, Shape};
 use magpie_simd::{Isa, LANES, Pack};
 
 /// The arrays of one golden file.
@@ -59,6 +59,14 @@ pub fn assert_close(what: &str, got: &[f32], want: &[f32], tolerance: f32) {
     let worst =
         got.iter().zip(want).map(|(g, w)| (g - w).abs()).fold(0.0, |m: f32, d| if d <= m { m } else { d });
     assert!(worst <= tolerance * largest, "{what}: off by {worst:e}, largest entry {largest:e}");
+}
+
+/// The most that a product of split numbers misses: 3 · 2⁻¹⁶ of itself, to either side.
+pub const SPLIT: f32 = 4.6e-5;
+
+/// The tolerance for kernels that multiply in single precision, or the one for split numbers.
+pub fn tolerance(kernel: Kernel, single: f32, split: f32) -> f32 {
+    if kernel.is_single_precision() { single } else { split }
 }
 
 /// All rows as panels.

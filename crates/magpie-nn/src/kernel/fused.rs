@@ -1,4 +1,4 @@
-//! The two matrix products behind a layer.
+//! The two matrix products behind a layer, in fused multiply-adds.
 //!
 //! Rows of a batch come sixteen at a time in *panels*: `[panel][feature]`, one [`Pack`] a feature, a lane a row.
 //!
@@ -189,11 +189,6 @@ impl<S: Simd> TileJob<'_, S> {
 /// How many packs the rows of a turned operand are cut into.
 const STRIP: usize = 2;
 
-/// Packs that [`turn`] needs for `panels` panels of `width` features.
-pub fn turned_len(panels: usize, width: usize) -> usize {
-    panels * LANES * width.div_ceil(LANES)
-}
-
 /// A plain loop: a closure over sixteen registers is not always inlined.
 #[inline(always)]
 fn load_all<S: Simd>(token: S, packs: &[Pack; LANES]) -> [Lanes<S>; LANES] {
@@ -207,7 +202,7 @@ fn load_all<S: Simd>(token: S, packs: &[Pack; LANES]) -> [Lanes<S>; LANES] {
 /// Turns panels into rows for [`outer`]: strips of 32 features, in each `[row][2 packs]`, the last perhaps of one.
 /// Rows are padded with zeros to whole packs. A strip of 240 rows is 30 KiB and stays in the first cache.
 #[inline(always)]
-pub fn turn<S: Simd>(token: S, panels: &[Pack], width: usize, turned: &mut [Pack]) {
+fn turn<S: Simd>(token: S, panels: &[Pack], width: usize, turned: &mut [Pack]) {
     let rows = panels.len() / width * LANES;
     let groups = width.div_ceil(LANES);
     for (p, panel) in panels.chunks_exact(width).enumerate() {
@@ -231,18 +226,32 @@ pub fn turn<S: Simd>(token: S, panels: &[Pack], width: usize, turned: &mut [Pack
     }
 }
 
-/// `sums[b][a] += Σᵣ s[r][b] v[r][a]`: `turned` is v as [`turn`] left it, `panels` is s with `width` features, and the
-/// rows of `sums` are padded like those of v.
+/// `sums[b][a] += Σᵣ s[r][b] v[r][a]` over the rows of `s` and `v`, panels of `width` and `turned_width` features; the
+/// rows of `sums` are padded to whole packs. `turned` is memory to turn v in.
 #[inline(always)]
-pub fn outer<S: Simd>(token: S, turned: &[Pack], panels: &[Pack], width: usize, sums: &mut [Pack]) {
-    let rows = panels.len() / width * LANES;
-    let groups = sums.len() / width;
-    assert!(turned.len() == groups * rows, "operands of different length");
+pub fn outer<S: Simd>(
+    token: S,
+    [v, s]: [&[Pack]; 2],
+    [turned_width, width]: [usize; 2],
+    sums: &mut [Pack],
+    turned: &mut Vec<Pack>,
+) {
+    let rows = s.len() / width * LANES;
+    let groups = turned_width.div_ceil(LANES);
+    assert!(
+        v.len() / turned_width * LANES == rows && sums.len() == groups * width,
+        "operands of different length"
+    );
+    if turned.len() < groups * rows {
+        turned.resize(groups * rows, Pack::default());
+    }
+    let turned = &mut turned[..groups * rows];
+    turn(token, v, turned_width, turned);
     for group in (0..groups).step_by(STRIP) {
         let strip_width = STRIP.min(groups - group);
         let strip = &turned[group * rows..][..strip_width * rows];
         for (first, count) in cuts(width) {
-            let mut job = OuterJob { token, strip, panels, width, first, group, groups, sums: &mut *sums };
+            let mut job = OuterJob { token, strip, panels: s, width, first, group, groups, sums: &mut *sums };
             match (strip_width, count) {
                 (2, 12) if wide::<S>() => job.run::<2, 12>(),
                 (2, 8) if wide::<S>() => job.run::<2, 8>(),
@@ -363,13 +372,12 @@ mod tests {
         }
     }
 
-    struct Outer<'a>(&'a [Pack], usize, &'a [Pack], usize, &'a mut [Pack], &'a mut [Pack]);
+    struct Outer<'a>([&'a [Pack]; 2], [usize; 2], &'a mut [Pack], &'a mut Vec<Pack>);
     impl Task for Outer<'_> {
         type Output = ();
         #[inline(always)]
         fn run<S: Simd>(self, token: S) {
-            turn(token, self.0, self.1, self.4);
-            outer(token, self.4, self.2, self.3, self.5);
+            outer(token, self.0, self.1, self.2, self.3);
         }
     }
 
@@ -429,10 +437,11 @@ mod tests {
                     let panels = 3;
                     let (v, s) = (packs(panels * a, 4), packs(panels * b, 5));
                     let groups = a.div_ceil(LANES);
-                    let mut turned = vec![Pack([f32::NAN; LANES]); turned_len(panels, a)];
                     let mut sums = packs(b * groups, 6);
                     let before = sums.clone();
-                    isa.run(Outer(&v, a, &s, b, &mut turned, &mut sums));
+                    // Room that an operand of another size has left behind.
+                    let mut turned = vec![Pack([f32::NAN; LANES]); 3];
+                    isa.run(Outer([&v, &s], [a, b], &mut sums, &mut turned));
                     for i in 0..b {
                         for j in 0..groups * LANES {
                             let entry = |sums: &[Pack]| sums[i * groups + j / LANES].0[j % LANES];
