@@ -8,6 +8,7 @@ use magpie_envs::{Environment, Options};
 use magpie_learn::{
     Actions, Agent, Evaluation, Iteration, Networks, TrainConfig, Trainer, TrainerState, evaluate,
 };
+use magpie_nn::Kernel;
 use serde::{Deserialize, Serialize};
 
 use crate::checkpoint;
@@ -89,6 +90,8 @@ pub struct PpoRun {
     events: Events,
     /// Time spent in earlier processes.
     seconds_before: f64,
+    /// What they multiplied with.
+    kernel_before: String,
     started: Instant,
     saved: Instant,
 }
@@ -98,6 +101,7 @@ pub struct PpoRun {
 struct State {
     config: Config,
     robot: Option<String>,
+    kernel: String,
     trainer: TrainerState,
     seconds: f64,
 }
@@ -172,6 +176,7 @@ impl PpoRun {
         let events = Events::resume(path, state.trainer.iteration * window)?;
         let mut run = PpoRun::assemble(config, env, state.robot, directory, (metrics, events))?;
         run.seconds_before = state.seconds;
+        run.kernel_before = state.kernel;
         run.trainer
             .restore(state.trainer)
             .map_err(|e| RunError::Damaged { path: checkpoint, problem: e.to_string() })?;
@@ -207,9 +212,16 @@ impl PpoRun {
             metrics,
             events,
             seconds_before: 0.0,
+            kernel_before: Kernel::best().name().to_owned(),
             started: now,
             saved: now,
         })
+    }
+
+    /// The kernel that the run was made with so far, if this machine's is another one: from here on the bytes will not
+    /// be those of a run that had stayed.
+    pub fn other_kernel(&self) -> Option<&str> {
+        Some(self.kernel_before.as_str()).filter(|&kernel| kernel != Kernel::best().name())
     }
 
     /// The configuration, resolved.
@@ -272,6 +284,7 @@ impl PpoRun {
     /// Writes a checkpoint and the policy as it is now.
     pub fn save(&self) -> Result<(), RunError> {
         let state = State {
+            kernel: Kernel::best().name().to_owned(),
             config: self.config.clone(),
             robot: self.robot.clone(),
             trainer: self.trainer.save(),

@@ -107,6 +107,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         }
     };
 
+    session::mention_kernel(run.other_kernel())?;
     let stop = session::stop_on_ctrl_c()?;
     let mut display = Display::new(&run);
     while !run.is_finished() && !stop.requested() {

@@ -1,5 +1,6 @@
 //! What all long commands share: threads, a clean stop, and times that people can read.
 
+use std::io::Write;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -32,6 +33,17 @@ pub fn stop_on_ctrl_c() -> anyhow::Result<Stop> {
     let flag = Arc::clone(&stop);
     ctrlc::set_handler(move || flag.store(true, Ordering::Relaxed)).context("listening for Ctrl-C")?;
     Ok(Stop(stop))
+}
+
+/// Says that a run which goes on here will not end in the bytes it would have ended in elsewhere.
+pub fn mention_kernel(before: Option<&str>) -> anyhow::Result<()> {
+    let Some(before) = before else { return Ok(()) };
+    writeln!(
+        std::io::stderr(),
+        "note: this run was made with the {before} kernel, which this machine does not have; it goes on, but not to the \
+         same bytes"
+    )?;
+    Ok(())
 }
 
 /// `42 s`, `12 min`, `3 h 05 min`.

@@ -125,6 +125,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     if let Some(iterations) = args.checkpoint_every {
         run.save_every(iterations);
     }
+    session::mention_kernel(run.other_kernel())?;
     let stop = session::stop_on_ctrl_c()?;
     let mut display = Display::new(&run);
     let mut drawn = false;

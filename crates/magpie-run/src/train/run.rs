@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use magpie_envs::Environment;
+use magpie_nn::Kernel;
 use magpie_search::{Objective, Report, Search, SearchError, State};
 use serde::{Deserialize, Serialize};
 
@@ -31,6 +32,8 @@ pub struct TrainRun {
     save_every: Option<u64>,
     /// Time spent in earlier processes.
     seconds_before: f64,
+    /// What they multiplied with.
+    kernel_before: String,
     started: Instant,
     saved: Instant,
 }
@@ -46,6 +49,7 @@ struct Tables {
 struct Saved {
     config: Config,
     robot: Option<String>,
+    kernel: String,
     search: State,
     seconds: f64,
 }
@@ -55,6 +59,7 @@ struct Saved {
 struct Saving<'a> {
     config: &'a Config,
     robot: &'a Option<String>,
+    kernel: &'static str,
     search: &'a State,
     seconds: f64,
 }
@@ -160,7 +165,8 @@ impl TrainRun {
             saved.search,
         )
         .map_err(|e| RunError::Damaged { path: checkpoint, problem: e.to_string() })?;
-        let run = TrainRun::assemble(config, saved.robot, env, search, directory, tables, saved.seconds);
+        let mut run = TrainRun::assemble(config, saved.robot, env, search, directory, tables, saved.seconds);
+        run.kernel_before = saved.kernel;
         if further {
             run.write_config()?;
         }
@@ -186,6 +192,7 @@ impl TrainRun {
             tables,
             save_every: None,
             seconds_before,
+            kernel_before: Kernel::best().name().to_owned(),
             started: now,
             saved: now,
         }
@@ -200,6 +207,12 @@ impl TrainRun {
     /// Saves after every so many iterations, in place of once a minute.
     pub fn save_every(&mut self, iterations: u64) {
         self.save_every = Some(iterations.max(1));
+    }
+
+    /// The kernel that the run was made with so far, if this machine's is another one: from here on the bytes will not
+    /// be those of a run that had stayed.
+    pub fn other_kernel(&self) -> Option<&str> {
+        Some(self.kernel_before.as_str()).filter(|&kernel| kernel != Kernel::best().name())
     }
 
     /// The configuration, resolved.
@@ -261,6 +274,7 @@ impl TrainRun {
         let state = Saving {
             config: &self.config,
             robot: &self.robot,
+            kernel: Kernel::best().name(),
             search: self.search.state(),
             seconds: self.seconds(),
         };
