@@ -61,7 +61,8 @@ impl Rows {
 
     fn mix(&mut self, width: usize, kind: Mix, draws: &mut Draws) {
         let Rows { count, expert, policy, mixed } = self;
-        let places = mixed.chunks_exact_mut(width).zip(expert.chunks_exact(width).zip(policy.chunks_exact(width)));
+        let places =
+            mixed.chunks_exact_mut(width).zip(expert.chunks_exact(width).zip(policy.chunks_exact(width)));
         for (panel, (mixed, (expert, policy))) in places.enumerate() {
             for lane in 0..LANES.min(*count - panel * LANES) {
                 let mut alpha = draws.unit();
@@ -95,7 +96,8 @@ pub trait Judge: Debug + Send + Sync {
     fn work(&self, panels: usize) -> Self::Work;
 
     /// One step. A loss or gradient that is not finite leaves everything as it was.
-    fn learn(&mut self, rows: &Rows, work: &mut Self::Work, draws: &mut Draws) -> Result<Health, RewardError>;
+    fn learn(&mut self, rows: &Rows, work: &mut Self::Work, draws: &mut Draws)
+    -> Result<Health, RewardError>;
 
     /// Gets ready for rewards, after the last step of an update, even if that one failed.
     fn finish(&mut self) {}

@@ -81,7 +81,8 @@ mod tests {
         lost[3] = 30;
         let expert =
             Transitions { observations: &ten, actions: &ten, lost: &lost[10..20], ..Default::default() };
-        let policy = Transitions { observations: &thirty, actions: &thirty, lost: &lost, ..Default::default() };
+        let policy =
+            Transitions { observations: &thirty, actions: &thirty, lost: &lost, ..Default::default() };
         let mut draws = Stream::new(1, "test").draws(0, 0);
         let needs = Needs { lost: true, ..Needs::default() };
         let batches = Batches::draw(sizes, needs, &expert, &policy, 4, &mut draws).unwrap();

@@ -22,7 +22,9 @@ pub enum RewardError {
         whose: &'static str,
     },
     /// A number that is not finite, in data or made from them.
-    #[error("{model}: {what} is not finite; look for numbers that are not finite in the data, or lower the learning rate")]
+    #[error(
+        "{model}: {what} is not finite; look for numbers that are not finite in the data, or lower the learning rate"
+    )]
     NotFinite {
         /// Name of the model.
         model: &'static str,

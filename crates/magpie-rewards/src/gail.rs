@@ -128,12 +128,7 @@ pub struct GailWork {
 }
 
 impl GailJudge {
-    fn new(
-        config: &GailConfig,
-        shape: Shape,
-        isa: Isa,
-        first: impl FnOnce(&Shape) -> Vec<f32>,
-    ) -> GailJudge {
+    fn new(config: &GailConfig, shape: Shape, isa: Isa, first: impl FnOnce(&Shape) -> Vec<f32>) -> GailJudge {
         let mut network = Network::new(&shape, isa, true);
         let state = Trained::new(first(&shape));
         network.load(&state.parameters);

@@ -5,6 +5,7 @@ pub mod airl;
 mod batches;
 mod blocks;
 mod config;
+pub mod demonstrations;
 pub mod diffail;
 mod error;
 mod form;
@@ -23,6 +24,7 @@ pub mod vail;
 
 pub use adversarial::{Adversarial, Docket, Judge, Mix, Rows};
 pub use config::{ModelName, RewardConfig, UnknownModel};
+pub use demonstrations::{Demonstrations, Pairs};
 pub use error::RewardError;
 pub use form::RewardForm;
 pub use health::{Bottleneck, Health};

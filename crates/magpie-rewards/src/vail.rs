@@ -184,9 +184,7 @@ impl VailJudge {
         isa: Isa,
         first: impl FnOnce(&Shape) -> Vec<f32>,
     ) -> Result<VailJudge, RewardError> {
-        let sizes = |last: &[usize]| -> Vec<usize> {
-            [&[width][..], &config.hidden, last].concat()
-        };
+        let sizes = |last: &[usize]| -> Vec<usize> { [&[width][..], &config.hidden, last].concat() };
         let encoder = Shape::new(&sizes(&[2 * config.code_size]), Activation::Tanh, Activation::Tanh);
         let encoder = encoder.map_err(|_| bad_widths(config))?;
         let to_mean = Shape::tanh(&sizes(&[config.code_size, 1])).map_err(|_| bad_widths(config))?;
@@ -308,8 +306,9 @@ impl VailJudge {
 
     /// The slope of d is c · J with c = ∂d/∂h, and c depends on h through σ.
     fn penalise(&self, rows: &Rows, work: &mut VailWork) -> Penalty {
-        let VailWork { trace, tangent, gradient, head, spreads, noise, d_code, bend, slopes, lengths, .. } =
-            work;
+        let VailWork {
+            trace, tangent, gradient, head, spreads, noise, d_code, bend, slopes, lengths, ..
+        } = work;
         let (input, noise) = (&rows.mixed, &noise[2]);
         let (w, _) = self.head();
         let size = w.len();
@@ -324,8 +323,7 @@ impl VailJudge {
                 let at = panel * 2 * size + j;
                 d_code[at] = Pack([w; LANES]);
                 for lane in 0..LANES {
-                    let (s, noise) =
-                        (spreads[panel * size + j].0[lane], noise[panel * size + j].0[lane]);
+                    let (s, noise) = (spreads[panel * size + j].0[lane], noise[panel * size + j].0[lane]);
                     d_code[at + size].0[lane] = w * noise * s * (1.0 - s);
                 }
             }
@@ -341,12 +339,10 @@ impl VailJudge {
             for (j, &w) in w.iter().enumerate() {
                 let at = panel * 2 * size + j;
                 for lane in 0..LANES {
-                    let (s, noise) =
-                        (spreads[panel * size + j].0[lane], noise[panel * size + j].0[lane]);
+                    let (s, noise) = (spreads[panel * size + j].0[lane], noise[panel * size + j].0[lane]);
                     let slope = s * (1.0 - s);
                     head[j] += along[at].0[lane] + noise * slope * along[at + size].0[lane];
-                    bend[at + size].0[lane] =
-                        w * noise * slope * (1.0 - 2.0 * s) * along[at + size].0[lane];
+                    bend[at + size].0[lane] = w * noise * slope * (1.0 - 2.0 * s) * along[at + size].0[lane];
                 }
             }
         }

@@ -164,9 +164,7 @@ impl Pass {
             health.set_side(side, loss, accuracy, reward);
             let times = |factor: &dyn Fn(usize, usize) -> f32| -> Vec<Pack> {
                 let panels = logits.iter().enumerate();
-                panels
-                    .map(|(at, d)| Pack(std::array::from_fn(|lane| factor(at, lane) * d.0[lane])))
-                    .collect()
+                panels.map(|(at, d)| Pack(std::array::from_fn(|lane| factor(at, lane) * d.0[lane]))).collect()
             };
             let [g_gradient, h_gradient] = gradients;
             g.backward(&triple.pair, &mut pair.trace, logits, Some(g_gradient), None);
@@ -207,10 +205,9 @@ impl Pass {
         lengths.add(&after.slopes);
         let penalty = lengths.finish(mixed.count, config.gradient_penalty);
         let [g_gradient, h_gradient] = gradients;
-        for (way, network, input, gradient) in [
-            (pair, g, &mixed.pair, g_gradient),
-            (before, h, &mixed.before, &mut *h_gradient),
-        ] {
+        for (way, network, input, gradient) in
+            [(pair, g, &mixed.pair, g_gradient), (before, h, &mixed.before, &mut *h_gradient)]
+        {
             lengths.turn(&mut way.slopes);
             way.along(network, input, gradient);
         }
@@ -261,8 +258,7 @@ mod tests {
             for (form, mask_terminal) in [("plain", false), ("masked", true)] {
                 let mut golden = Golden::open("airl");
                 let (g, h) = (golden.network("g"), golden.network("h"));
-                let sizes =
-                    Sizes { observation: h.inputs(), action: g.inputs() - h.inputs() };
+                let sizes = Sizes { observation: h.inputs(), action: g.inputs() - h.inputs() };
                 let hidden = vec![64, 64];
                 let config = AirlConfig { mask_terminal, hidden, ..AirlConfig::default() };
                 assert_eq!(config.opponent, Opponent::Policy);

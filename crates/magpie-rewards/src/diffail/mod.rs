@@ -130,7 +130,12 @@ impl DiffailConfig {
     fn check(&self) -> Result<(), RewardError> {
         let fields = ["diffail.hidden", "diffail.learning_rate", "diffail.batch_size"];
         require_learning(fields, &self.hidden, self.learning_rate, self.batch_size)?;
-        require((1..=10_000).contains(&self.timesteps), "diffail.timesteps", self.timesteps, "from 1 to 10000")?;
+        require(
+            (1..=10_000).contains(&self.timesteps),
+            "diffail.timesteps",
+            self.timesteps,
+            "from 1 to 10000",
+        )?;
         let betas = self.beta.iter().all(|b| (0.0..1.0).contains(b)) && self.beta[1] > 0.0;
         require(betas, "diffail.beta", self.beta, "two numbers from 0 to 1, the last above 0")?;
         let some = (1..=self.timesteps).contains(&self.reward_timesteps);
@@ -328,7 +333,12 @@ impl Judge for DiffailJudge {
         }
     }
 
-    fn learn(&mut self, rows: &Rows, work: &mut DiffailWork, draws: &mut Draws) -> Result<Health, RewardError> {
+    fn learn(
+        &mut self,
+        rows: &Rows,
+        work: &mut DiffailWork,
+        draws: &mut Draws,
+    ) -> Result<Health, RewardError> {
         let width = rows.expert.len() / rows.panels();
         for diffused in &mut work.diffused {
             diffused.timesteps.clear();

@@ -196,9 +196,12 @@ impl Predictor {
         }
         let predicted = self.main.forward(input, main);
         residuals.clear();
-        residuals.extend(predicted.iter().zip(&diffused.noise).map(|(y, noise)| {
-            Pack(std::array::from_fn(|lane| y.0[lane] - noise.0[lane]))
-        }));
+        residuals.extend(
+            predicted
+                .iter()
+                .zip(&diffused.noise)
+                .map(|(y, noise)| Pack(std::array::from_fn(|lane| y.0[lane] - noise.0[lane]))),
+        );
         errors.clear();
         errors.extend(residuals.chunks_exact(self.width).map(|panel| {
             let mut sum = Pack::default();
@@ -213,10 +216,8 @@ impl Predictor {
     pub fn backward(&self, d_errors: &[Pack], work: &mut PredictorWork) {
         let PredictorWork { main, main_gradient, input, d_input, residuals, d_output, .. } = work;
         d_output.resize(residuals.len(), Pack::default());
-        for ((d_panel, e_panel), d) in d_output
-            .chunks_exact_mut(self.width)
-            .zip(residuals.chunks_exact(self.width))
-            .zip(d_errors)
+        for ((d_panel, e_panel), d) in
+            d_output.chunks_exact_mut(self.width).zip(residuals.chunks_exact(self.width)).zip(d_errors)
         {
             for (d_output, e) in d_panel.iter_mut().zip(e_panel) {
                 *d_output = Pack(std::array::from_fn(|lane| 2.0 * self.scale * d.0[lane] * e.0[lane]));
@@ -246,10 +247,8 @@ impl Predictor {
     ) -> &'w [Pack] {
         let PredictorWork { main, input, d_input, residuals, d_output, slopes, .. } = work;
         d_output.resize(residuals.len(), Pack::default());
-        for ((c_panel, e_panel), error) in d_output
-            .chunks_exact_mut(self.width)
-            .zip(residuals.chunks_exact(self.width))
-            .zip(errors)
+        for ((c_panel, e_panel), error) in
+            d_output.chunks_exact_mut(self.width).zip(residuals.chunks_exact(self.width)).zip(errors)
         {
             let d = error.0.map(|error| -2.0 * self.scale * (-error).exp());
             for (c, e) in c_panel.iter_mut().zip(e_panel) {
@@ -263,9 +262,11 @@ impl Predictor {
             let keep: [f32; LANES] = std::array::from_fn(|lane| {
                 self.schedule[diffused.timesteps[panel * LANES + lane] as usize][0]
             });
-            slopes.extend(d_input[..self.width].iter().map(|d| {
-                Pack(std::array::from_fn(|lane| keep[lane] * d.0[lane]))
-            }));
+            slopes.extend(
+                d_input[..self.width]
+                    .iter()
+                    .map(|d| Pack(std::array::from_fn(|lane| keep[lane] * d.0[lane]))),
+            );
         }
         slopes
     }
@@ -280,7 +281,17 @@ impl Predictor {
         work: &mut PredictorWork,
     ) {
         let PredictorWork {
-            main, tangent, main_gradient, input, d_input, residuals, d_output, bend, slopes, direction, ..
+            main,
+            tangent,
+            main_gradient,
+            input,
+            d_input,
+            residuals,
+            d_output,
+            bend,
+            slopes,
+            direction,
+            ..
         } = work;
         direction.clear();
         for (panel, slopes) in slopes.chunks_exact(self.width).enumerate() {
@@ -288,7 +299,8 @@ impl Predictor {
                 let keep = self.schedule[diffused.timesteps[panel * LANES + lane] as usize][0];
                 keep * factors[panel].0[lane]
             });
-            direction.extend(slopes.iter().map(|g| Pack(std::array::from_fn(|lane| weight[lane] * g.0[lane]))));
+            direction
+                .extend(slopes.iter().map(|g| Pack(std::array::from_fn(|lane| weight[lane] * g.0[lane]))));
             direction.extend([Pack::default(); TIME]);
         }
         let along = self.main.tangent(main, direction, tangent);

@@ -101,7 +101,8 @@ impl Averager {
         let Some(layer) = main.layers().next() else { return };
         let stride = self.width + TIME;
         let (weight, bias) = (&parameters[layer.weight.clone()], &parameters[layer.bias.clone()]);
-        let mut first: Vec<f32> = weight.chunks_exact(stride).flat_map(|w| w[..self.width].to_vec()).collect();
+        let mut first: Vec<f32> =
+            weight.chunks_exact(stride).flat_map(|w| w[..self.width].to_vec()).collect();
         first.resize(first.len() + layer.outputs, 0.0);
         self.first.load(&first);
         self.rest.load(&parameters[layer.bias.end..]);

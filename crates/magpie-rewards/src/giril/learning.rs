@@ -136,7 +136,13 @@ impl Pass {
         }
         self.decoder.1.clear();
         let d_pair = &mut self.d_pair[..panels * width];
-        networks.decoder.backward(pair, &mut self.decoder.0, d_after, Some(&mut self.decoder.1), Some(d_pair));
+        networks.decoder.backward(
+            pair,
+            &mut self.decoder.0,
+            d_after,
+            Some(&mut self.decoder.1),
+            Some(d_pair),
+        );
 
         let d_code = &mut self.d_code[..panels * 2 * action];
         for panel in 0..panels {
@@ -207,7 +213,9 @@ mod tests {
                 let (s, s2) = (golden.values("s"), golden.values("s2"));
                 let count = s.len() / observation;
                 let both: Vec<f32> = (0..count)
-                    .flat_map(|i| [&s[i * observation..][..observation], &s2[i * observation..][..observation]].concat())
+                    .flat_map(|i| {
+                        [&s[i * observation..][..observation], &s2[i * observation..][..observation]].concat()
+                    })
                     .collect();
                 let mut pass = Pass::new(&model.networks, sizes, count.div_ceil(LANES));
                 pass.count = count;

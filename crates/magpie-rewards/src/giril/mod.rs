@@ -174,13 +174,23 @@ impl Giril {
             (shape(2 * observation, 2 * action)?, shape(observation + action, observation)?);
         let mut first = init::torch_default(&encoder, draws);
         first.extend(init::torch_default(&decoder, draws));
-        let mut networks =
-            Networks { encoder: Network::new(&encoder, isa, false), decoder: Network::new(&decoder, isa, true) };
+        let mut networks = Networks {
+            encoder: Network::new(&encoder, isa, false),
+            decoder: Network::new(&decoder, isa, true),
+        };
         networks.load(&first);
         let normaliser = Running::new(observation);
         let frozen = normaliser.freeze(OBSERVATION_LIMIT);
         let state = GirilState { trained: Trained::new(first), normaliser, prepared: false };
-        Ok(Giril { config: config.clone(), sizes, isa, state, networks, normaliser: frozen, pool: Pool::new() })
+        Ok(Giril {
+            config: config.clone(),
+            sizes,
+            isa,
+            state,
+            networks,
+            normaliser: frozen,
+            pool: Pool::new(),
+        })
     }
 
     fn scratch(&self) -> Scratch {

@@ -67,12 +67,7 @@ fn golden_losses_and_gradients_with_mean_and_sampled_codes() {
                 let name = format!("{mode}_{name}");
                 assert_close(&name, &[got as f32], &golden.values(&name), TOLERANCE);
             }
-            assert_parameters(
-                &mut golden,
-                &format!("{mode}_grad_total"),
-                judge.encoder.shape(),
-                &work.row,
-            );
+            assert_parameters(&mut golden, &format!("{mode}_grad_total"), judge.encoder.shape(), &work.row);
         }
     }
 }
