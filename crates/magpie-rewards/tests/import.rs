@@ -4,7 +4,7 @@ mod common;
 
 use std::path::Path;
 
-use common::{Array, Style, imitation, npy, paper, pickle, zipped};
+use common::{Array, Style, hdf5, imitation, npy, paper, pickle, zipped};
 use magpie_rewards::demonstrations::{Given, import, import_bytes};
 use magpie_rewards::{Needs, Sizes};
 
@@ -90,6 +90,19 @@ fn trajectories_of_imitation_are_read() {
 }
 
 #[test]
+fn datasets_of_minari_are_read() {
+    let demonstrations = import_bytes(&hdf5(&[(4, 3), (3, 2)]), &given()).unwrap();
+    let columns = demonstrations.columns();
+    assert_eq!(columns.observations, [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 0.0, 1.0, 2.0, 3.0]);
+    assert_eq!(columns.final_observations, [6.0, 7.0, 4.0, 5.0]);
+    assert_eq!(columns.actions, [0.5, 0.5, 1.0, 0.5, 1.0]);
+    assert_eq!(columns.rewards, [1.0; 5]);
+    assert!(columns.episodes.iter().all(|episode| episode.terminated));
+    assert_eq!(columns.episodes[0].true_return, Some(3.0));
+    assert!(columns.about.repairs[0].contains("2 of 5 entries"));
+}
+
+#[test]
 fn what_is_imported_can_be_written_and_imported_again() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("d.safetensors");
@@ -123,7 +136,9 @@ fn errors_say_what_was_found_and_what_was_expected() {
     for (bytes, messages) in [
         (vec![], ["the file is empty", "imitation"]),
         (b"hello, world".to_vec(), ["not known", "trajs_ppga"]),
-        (b"\x89HDF\r\n\x1a\n".to_vec(), ["HDF5", "minari.load_dataset"]),
+        (b"\x89HDF\r\n\x1a\n".to_vec(), ["HDF5", "cut off"]),
+        (hdf5(&[]), ["without episodes", "episode_0"]),
+        (hdf5(&[(3, 2), (2, 2)]), ["episode_1", "expected one observation more"]),
         (b"ARROW1\0\0".to_vec(), ["Arrow", "numpy.savez"]),
         (whole[..whole.len() / 2].to_vec(), ["cut off", "more were expected"]),
         (b"\x80\x04cos\nsystem\n(X\x02\x00\x00\x00lstR.".to_vec(), ["os.system", "nothing is run"]),

@@ -232,20 +232,18 @@ fn an_absorbing_state_is_judged_and_paid_for() {
         let mut staying = Data::new(600, false, 2);
         staying.lost.fill(0);
         let without = rewards(&*model, &staying, &normaliser);
-        let (mut worth, mut usual) = (0.0, 0.0);
+        let walking =
+            rewards(&*model, &expert, &normaliser).iter().map(|&r| f64::from(r)).sum::<f64>() / 300.0;
+        let mut worth = 0.0;
         for row in 0..600 {
             match policy.lost[row] {
                 0 => assert_eq!(with[row], without[row], "{name}"),
                 _ => worth = f64::from(with[row] - without[row]),
             }
-            usual += f64::from(without[row]) / 600.0;
         }
         let discounted: f64 = (1..=20).map(|k| 0.99_f64.powi(k)).sum();
-        assert!(
-            worth / discounted < usual,
-            "{name}: absorbed steps earn {} a step, others {usual}",
-            worth / discounted
-        );
+        let absorbed = worth / discounted;
+        assert!(absorbed < walking, "{name}: absorbed steps earn {absorbed} each, the expert's {walking}");
     }
 }
 

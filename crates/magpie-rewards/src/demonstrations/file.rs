@@ -27,6 +27,9 @@ const KEY: &str = "magpie";
 /// What the metadata must say it is.
 const FORMAT: &str = "demonstrations 1";
 
+/// Shape and numbers.
+type Tensor = (Vec<usize>, Vec<f32>);
+
 #[derive(Serialize, Deserialize)]
 struct Metadata {
     format: String,
@@ -85,7 +88,7 @@ impl Demonstrations {
             return problem!("its format is \"{}\"; expected \"{FORMAT}\"", metadata.format);
         }
         let tensors = SafeTensors::deserialize(bytes).map_err(broken)?;
-        let table = |name: &str, axes: usize| -> Result<Option<(Vec<usize>, Vec<f32>)>, Problem> {
+        let table = |name: &str, axes: usize| -> Result<Option<Tensor>, Problem> {
             let Ok(view) = tensors.tensor(name) else { return Ok(None) };
             if view.dtype() != Dtype::F32 || view.shape().len() != axes {
                 let (dtype, shape) = (view.dtype(), view.shape());
@@ -94,7 +97,7 @@ impl Demonstrations {
             let values = view.data().as_chunks::<4>().0.iter().map(|b| f32::from_le_bytes(*b)).collect();
             Ok(Some((view.shape().to_vec(), values)))
         };
-        let needed = |name: &str| -> Result<(Vec<usize>, Vec<f32>), Problem> {
+        let needed = |name: &str| -> Result<Tensor, Problem> {
             table(name, 2)?.ok_or_else(|| Problem(format!("the table {name} is missing")))
         };
         let optional = |name: &str, axes: usize| -> Result<Vec<f32>, Problem> {

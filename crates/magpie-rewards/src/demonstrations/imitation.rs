@@ -12,7 +12,7 @@
 
 use super::array::counts;
 use super::error::problem;
-use super::import::Given;
+use super::import::{Given, limited};
 use super::npz::Npz;
 use super::{About, Columns, Demonstrations, Episode, Problem};
 use crate::transitions::Sizes;
@@ -61,8 +61,8 @@ pub(super) fn read(npz: &mut Npz, given: &Given) -> Result<Demonstrations, Probl
         }
         (first, rest) = (end, after);
     }
-    let limited = actions.values.iter().filter(|value| value.abs() > 1.0).count();
-    let repairs = match limited {
+    let (taken, outside) = limited(&actions);
+    let repairs = match outside {
         0 => Vec::new(),
         n => vec![format!("{n} of {} entries of actions were limited to -1…1", actions.values.len())],
     };
@@ -79,11 +79,7 @@ pub(super) fn read(npz: &mut Npz, given: &Given) -> Result<Demonstrations, Probl
         sizes: Sizes { observation: width, action: actions.columns },
         episodes: parts,
         observations: before,
-        actions: actions
-            .single()
-            .into_iter()
-            .map(|a| if a.is_nan() { a } else { a.clamp(-1.0, 1.0) })
-            .collect(),
+        actions: taken,
         final_observations: last,
         rewards: rewards.iter().map(|&r| r as f32).collect(),
         measures: Vec::new(),

@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
+use super::array::Table;
 use super::error::problem;
 use super::npz::Npz;
-use super::{DemonstrationError, Demonstrations, Problem, file, imitation, paper};
+use super::{DemonstrationError, Demonstrations, Problem, file, imitation, minari, paper};
 use crate::transitions::Sizes;
 
 /// What other formats do not say of themselves.
@@ -37,8 +38,8 @@ impl Default for Given {
     }
 }
 
-const READABLE: &str = "expected the paper's pickled trajs_ppga_*.pt, an npz file of the library imitation, or \
-                        demonstrations of magpie's";
+const READABLE: &str = "expected the paper's pickled trajs_ppga_*.pt, an npz file of the library imitation, Minari's \
+                        main_data.hdf5, or demonstrations of magpie's";
 
 /// Reads a file of a format that is recognised by its first bytes.
 pub fn import(path: &Path, given: &Given) -> Result<Demonstrations, DemonstrationError> {
@@ -52,20 +53,10 @@ pub fn import_bytes(bytes: &[u8], given: &Given) -> Result<Demonstrations, Probl
         [] => return problem!("the file is empty; {READABLE}"),
         [0x80, 2..=5, ..] => paper::read(bytes, given)?,
         [b'P', b'K', 3 | 5, 4 | 6, ..] => zipped(bytes, given)?,
-        [0x89, b'H', b'D', b'F', ..] => {
-            return problem!(
-                "an HDF5 file, as Minari writes; {READABLE}. Convert it in Python: \
-                 ds = minari.load_dataset(ID); es = list(ds.iterate_episodes()); numpy.savez(\"demos.npz\", \
-                 obs=numpy.concatenate([e.observations for e in es]), \
-                 acts=numpy.concatenate([e.actions for e in es]), \
-                 rews=numpy.concatenate([e.rewards for e in es]), \
-                 terminal=numpy.array([e.terminations[-1] for e in es]), \
-                 indices=numpy.cumsum([len(e.actions) for e in es])[:-1])"
-            );
-        }
+        [0x89, b'H', b'D', b'F', ..] => minari::read(bytes, given)?,
         [b'A', b'R', b'R', b'O', b'W', ..] => {
             return problem!(
-                "an Arrow file; {READABLE}. Save it as npz with numpy.savez: obs, acts, indices, terminal, rews"
+                "an Arrow file; {READABLE}. Save it with numpy.savez: obs, acts, indices, terminal, rews, as imitation did"
             );
         }
         // A safetensors file begins with the length of its JSON head.
@@ -102,4 +93,12 @@ fn zipped(bytes: &[u8], given: &Given) -> Result<Demonstrations, Problem> {
     }
     let shown: Vec<&str> = names.iter().take(10).map(String::as_str).collect();
     problem!("a zip archive with {}; {READABLE}: obs, acts, indices and terminal", shown.join(", "))
+}
+
+/// Actions in single precision as the environment takes them, and how many entries were outside. NaN stays, to be
+/// refused.
+pub(super) fn limited(actions: &Table) -> (Vec<f32>, usize) {
+    let outside = actions.values.iter().filter(|value| value.abs() > 1.0).count();
+    let limit = |a: f32| if a.is_nan() { a } else { a.clamp(-1.0, 1.0) };
+    (actions.single().into_iter().map(limit).collect(), outside)
 }

@@ -10,6 +10,7 @@ mod error;
 mod file;
 mod imitation;
 mod import;
+mod minari;
 mod npz;
 mod paper;
 mod pickle;

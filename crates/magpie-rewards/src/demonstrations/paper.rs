@@ -17,7 +17,7 @@
 
 use super::array::{Table, counts};
 use super::error::problem;
-use super::import::Given;
+use super::import::{Given, limited};
 use super::{About, Columns, Demonstrations, Demonstrator, Episode, Problem, pickle};
 use crate::transitions::Sizes;
 
@@ -53,13 +53,13 @@ pub(super) fn read(bytes: &[u8], given: &Given) -> Result<Demonstrations, Proble
     let rewards = optional("rewards")?.unwrap_or_default();
 
     let known = rewards.iter().any(|&reward| reward != 0.0);
-    let limited = actions.values.iter().filter(|value| value.abs() > 1.0).count();
+    let (taken, outside) = limited(&actions);
     let mut repairs = vec![
         "actions belong to the observation one step before the state they were stored with".to_owned(),
         "the last state of each episode is its first observation, put there by an automatic reset; the \
          observation after the last step is not known"
             .to_owned(),
-        format!("{limited} of {} entries of actions were limited to -1…1", actions.values.len()),
+        format!("{outside} of {} entries of actions were limited to -1…1", actions.values.len()),
     ];
     if !known {
         repairs.push("rewards were all zero and were left out".to_owned());
@@ -90,11 +90,7 @@ pub(super) fn read(bytes: &[u8], given: &Given) -> Result<Demonstrations, Proble
         sizes: Sizes { observation: states.columns, action: actions.columns },
         episodes: lengths.iter().enumerate().map(episode).collect(),
         observations: moved_back(&states, &lengths),
-        actions: actions
-            .single()
-            .into_iter()
-            .map(|a| if a.is_nan() { a } else { a.clamp(-1.0, 1.0) })
-            .collect(),
+        actions: taken,
         final_observations: Vec::new(),
         rewards: if known { rewards.iter().map(|&r| r as f32).collect() } else { Vec::new() },
         measures: measures.map_or_else(Vec::new, |table| table.single()),

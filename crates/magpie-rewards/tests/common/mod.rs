@@ -145,3 +145,20 @@ pub fn imitation() -> Vec<u8> {
         ("infos.npy", npy("|O", "(5,)", b"\x80\x04cos\nsystem\n")),
     ])
 }
+
+/// Minari's layout with so many (observations, actions) an episode; observations count up, the last action is 2.
+pub fn hdf5(episodes: &[(usize, usize)]) -> Vec<u8> {
+    let mut file = hdf5_pure::FileBuilder::new();
+    for (number, &(observations, actions)) in episodes.iter().enumerate() {
+        let mut group = file.create_group(&format!("episode_{number}"));
+        let values: Vec<f64> = (0..2 * observations).map(|i| i as f64).collect();
+        group.create_dataset("observations").with_f64_data(&values).with_shape(&[observations as u64, 2]);
+        let values: Vec<f32> = (0..actions).map(|t| if t + 1 == actions { 2.0 } else { 0.5 }).collect();
+        group.create_dataset("actions").with_f32_data(&values).with_shape(&[actions as u64, 1]);
+        group.create_dataset("rewards").with_f64_data(&vec![1.0; actions]);
+        let ends: Vec<u8> = (0..actions).map(|t| u8::from(t + 1 == actions)).collect();
+        group.create_dataset("terminations").with_u8_data(&ends);
+        file.add_group(group.finish());
+    }
+    file.finish().unwrap()
+}
