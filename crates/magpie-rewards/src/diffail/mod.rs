@@ -8,7 +8,7 @@
 //! reward    -log(1 - D), averaged over t
 //! ```
 //!
-//! [`predictor`] is ε̂ with its derivatives, [`reward`] the average over t made cheap.
+//! `predictor.rs` is ε̂ with its derivatives, `reward.rs` the average over t made cheap.
 
 mod predictor;
 mod reward;
@@ -67,7 +67,7 @@ pub enum Average {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Noise {
-    /// All rows of a batch with the same, one for each t: cheaper, and rows differ only by what they are.
+    /// All rows with the same, and neighbouring t with opposite ones: cheaper, and rows differ only by what they are.
     #[default]
     Shared,
     /// Each row of a block with its own. Paper.
@@ -90,7 +90,7 @@ pub struct DiffailConfig {
     pub discriminator: Discriminator,
     /// How the reward is averaged over t. Paper: mean of logs.
     pub average: Average,
-    /// Over how many evenly spaced t the reward is averaged. Paper: all, T.
+    /// Over how many evenly spaced t the reward is averaged; an even number, if noise is shared. Paper: all, T.
     pub reward_timesteps: usize,
     /// The noise with which rows are judged for their reward. Paper: own.
     pub reward_noise: Noise,

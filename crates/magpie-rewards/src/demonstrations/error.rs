@@ -1,0 +1,37 @@
+//! What can go wrong with a file of demonstrations.
+
+use std::path::PathBuf;
+
+/// What is wrong with demonstrations: what was found and what was expected.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct Problem(pub String);
+
+/// An error with the file that it is about.
+#[derive(Debug, thiserror::Error)]
+pub enum DemonstrationError {
+    /// The operating system refused.
+    #[error("{}: {action}: {reason}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What was being done.
+        action: &'static str,
+        /// Why not.
+        reason: std::io::Error,
+    },
+    /// The content is not what it should be.
+    #[error("{}: {problem}", path.display())]
+    Content {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        problem: Problem,
+    },
+}
+
+/// Fails with a formatted problem.
+macro_rules! problem {
+    ($($text:tt)*) => { Err($crate::demonstrations::error::Problem(format!($($text)*))) };
+}
+pub(crate) use problem;

@@ -1,0 +1,289 @@
+//! Demonstrations: a few whole episodes, with everything that reward models and reports ask of them.
+//!
+//! Observations are raw; actions are as the environment took them, limited to ±1; both are of the same step. Within an
+//! episode the observation after a step is the one before the next, so only the last of each is kept beside.
+//!
+//! [`Demonstrations::load`] and [`Demonstrations::save`] are magpie's own file format, [`import`] reads others.
+
+mod array;
+mod error;
+mod file;
+mod imitation;
+mod import;
+mod minari;
+mod npz;
+mod paper;
+mod pickle;
+
+use magpie_nn::normaliser::{Moments, Running};
+use serde::{Deserialize, Serialize};
+
+use crate::transitions::{Needs, Sizes, Transitions};
+
+pub use error::{DemonstrationError, Problem};
+pub use import::{Given, import, import_bytes};
+
+/// Longer episodes than this are a mistake in a file.
+const LONGEST_HORIZON: u32 = 1_000_000;
+
+/// Where demonstrations come from.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct About {
+    /// The task; empty if nobody said.
+    #[serde(default)]
+    pub task: String,
+    /// Fingerprint of the robot; empty if nobody said.
+    #[serde(default)]
+    pub robot: String,
+    /// The measure; empty if nobody said.
+    #[serde(default)]
+    pub measure: String,
+    /// Steps after which an episode is cut off.
+    pub horizon: u32,
+    /// The run or file they were made from.
+    #[serde(default)]
+    pub source: String,
+    /// What was changed on the way, in words.
+    #[serde(default)]
+    pub repairs: Vec<String>,
+    /// The version of magpie that wrote them.
+    #[serde(default)]
+    pub magpie: String,
+}
+
+/// One episode.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Episode {
+    /// Steps.
+    pub length: usize,
+    /// Whether it ended by itself; if not, it was cut off.
+    pub terminated: bool,
+    /// Sum of its true rewards, if known.
+    pub true_return: Option<f64>,
+    /// Who did it, if known.
+    pub demonstrator: Option<Demonstrator>,
+}
+
+/// What an archive says of the elite that gave a demonstration.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Demonstrator {
+    /// Its objective.
+    pub objective: f64,
+    /// Its measures.
+    pub measures: Vec<f64>,
+}
+
+/// Everything, as flat tables with a row a step.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Columns {
+    /// Where they come from.
+    pub about: About,
+    /// Widths of the tables.
+    pub sizes: Sizes,
+    /// The episodes, in the order of their rows.
+    pub episodes: Vec<Episode>,
+    /// Raw observations on which actions were chosen.
+    pub observations: Vec<f32>,
+    /// Actions, limited to ±1.
+    pub actions: Vec<f32>,
+    /// The observation after the last step of each episode; empty if not known.
+    pub final_observations: Vec<f32>,
+    /// True rewards; empty if not known.
+    pub rewards: Vec<f32>,
+    /// Measures of the steps; empty if not known.
+    pub measures: Vec<f32>,
+}
+
+/// Demonstrations that have been checked: all sizes fit and all numbers are finite.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Demonstrations {
+    columns: Columns,
+}
+
+/// Rows of demonstrations, ready for a reward model.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Pairs {
+    /// Raw observations.
+    pub observations: Vec<f32>,
+    /// Actions.
+    pub actions: Vec<f32>,
+    /// Observations after the step; empty unless asked for.
+    pub next_observations: Vec<f32>,
+    /// Whether the episode ended by itself with the step.
+    pub terminated: Vec<bool>,
+    /// True rewards; empty if not known.
+    pub rewards: Vec<f32>,
+    /// log π under the current policy: whoever has the policy fills it in.
+    pub log_probs: Vec<f32>,
+    /// Steps that the end of the episode cost, thinned like the rows, at its last row.
+    pub lost: Vec<u32>,
+}
+
+impl Pairs {
+    /// As transitions.
+    pub fn transitions(&self) -> Transitions<'_> {
+        Transitions {
+            observations: &self.observations,
+            actions: &self.actions,
+            next_observations: &self.next_observations,
+            terminated: &self.terminated,
+            log_probs: &self.log_probs,
+            rewards: &self.rewards,
+            lost: &self.lost,
+        }
+    }
+}
+
+impl Demonstrations {
+    /// Checks that everything fits.
+    pub fn new(columns: Columns) -> Result<Demonstrations, Problem> {
+        columns.check()?;
+        Ok(Demonstrations { columns })
+    }
+
+    /// All tables.
+    pub fn columns(&self) -> &Columns {
+        &self.columns
+    }
+
+    /// Widths of the tables.
+    pub fn sizes(&self) -> Sizes {
+        self.columns.sizes
+    }
+
+    /// Number of steps.
+    pub fn steps(&self) -> usize {
+        self.columns.observations.len() / self.columns.sizes.observation
+    }
+
+    /// Every `every`-th step of each episode, the first included. If next observations are needed, a last step
+    /// after which none is known is left out.
+    pub fn thinned(&self, every: usize, needs: Needs) -> Pairs {
+        let Columns { about, sizes, episodes, observations, actions, final_observations, rewards, .. } =
+            &self.columns;
+        let Sizes { observation, action } = *sizes;
+        let every = every.max(1);
+        let mut pairs = Pairs::default();
+        let mut first = 0;
+        for (number, episode) in episodes.iter().enumerate() {
+            let length = episode.length;
+            let mut kept = 0;
+            for t in (0..length).step_by(every) {
+                let row = first + t;
+                let last = t + 1 == length;
+                if needs.next_observations {
+                    let next = match last {
+                        false => Some(&observations[(row + 1) * observation..][..observation]),
+                        true => final_observations.chunks_exact(observation).nth(number),
+                    };
+                    let Some(next) = next else { continue };
+                    pairs.next_observations.extend_from_slice(next);
+                }
+                pairs.observations.extend_from_slice(&observations[row * observation..][..observation]);
+                pairs.actions.extend_from_slice(&actions[row * action..][..action]);
+                pairs.terminated.push(last && episode.terminated);
+                pairs.rewards.extend(rewards.get(row));
+                pairs.lost.push(0);
+                kept += 1;
+            }
+            if let (true, Some(lost)) = (episode.terminated && kept > 0, pairs.lost.last_mut()) {
+                let steps = about.horizon - length as u32;
+                *lost = steps.div_ceil(every.min(u32::MAX as usize) as u32);
+            }
+            first += length;
+        }
+        pairs
+    }
+
+    /// The first `count` episodes. Demonstrations are chosen one after the other, the best first, so these are what
+    /// choosing fewer would have given.
+    pub fn subset(&self, count: usize) -> Demonstrations {
+        let mut columns = self.columns.clone();
+        let old = columns.episodes.len();
+        columns.episodes.truncate(count.max(1));
+        let rows: usize = columns.episodes.iter().map(|episode| episode.length).sum();
+        let steps = self.steps();
+        for table in
+            [&mut columns.observations, &mut columns.actions, &mut columns.rewards, &mut columns.measures]
+        {
+            table.truncate(table.len() / steps * rows);
+        }
+        columns.final_observations.truncate(columns.final_observations.len() / old * columns.episodes.len());
+        Demonstrations { columns }
+    }
+
+    /// Mean and variance of the observations.
+    pub fn normaliser(&self) -> Running {
+        let mut moments = Moments::new(self.columns.sizes.observation);
+        moments.add_rows(&self.columns.observations);
+        let mut running = Running::new(self.columns.sizes.observation);
+        running.update(&moments);
+        running
+    }
+}
+
+impl Columns {
+    fn check(&self) -> Result<(), Problem> {
+        let Sizes { observation, action } = self.sizes;
+        let fail = |problem: String| Err(Problem(problem));
+        if observation == 0 || action == 0 || self.episodes.is_empty() {
+            return fail("there are no episodes, observations or actions in it".to_owned());
+        }
+        let horizon = self.about.horizon;
+        if !(1..=LONGEST_HORIZON).contains(&horizon) {
+            return fail(format!("its horizon is {horizon} steps; expected 1 to {LONGEST_HORIZON}"));
+        }
+        for (number, episode) in self.episodes.iter().enumerate() {
+            if !(1..=horizon as usize).contains(&episode.length) {
+                return fail(format!(
+                    "episode {number} has {} steps; expected 1 to {horizon}, its horizon",
+                    episode.length
+                ));
+            }
+        }
+        let rows: usize = self.episodes.iter().map(|episode| episode.length).sum();
+        let measures = self.measures.len() / rows;
+        let tables = [
+            ("observations", &self.observations, rows, observation, true),
+            ("actions", &self.actions, rows, action, true),
+            ("final observations", &self.final_observations, self.episodes.len(), observation, false),
+            ("rewards", &self.rewards, rows, 1, false),
+            ("measures", &self.measures, rows, measures, false),
+        ];
+        for (name, table, rows, width, needed) in tables {
+            if table.len() != rows * width && (needed || !table.is_empty()) {
+                let found = table.len();
+                return fail(format!(
+                    "{name} has {found} numbers; expected {rows} rows of {width}, as its episodes add up to"
+                ));
+            }
+            if let Some(at) = table.iter().position(|value| !value.is_finite()) {
+                return fail(format!(
+                    "{name} has {} in row {}; expected finite numbers",
+                    table[at],
+                    at / width.max(1)
+                ));
+            }
+        }
+        if let Some(at) = self.actions.iter().position(|a| a.abs() > 1.0) {
+            return fail(format!(
+                "an action of row {} is {}; expected -1 to 1, as the environment takes them",
+                at / action,
+                self.actions[at]
+            ));
+        }
+        for (number, episode) in self.episodes.iter().enumerate() {
+            let demonstrator = episode
+                .demonstrator
+                .iter()
+                .flat_map(|d| std::iter::once(d.objective).chain(d.measures.iter().copied()));
+            if !episode.true_return.into_iter().chain(demonstrator).all(f64::is_finite) {
+                return fail(format!("a return or measure of episode {number} is not finite"));
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;

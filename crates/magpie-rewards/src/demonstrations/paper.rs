@@ -1,0 +1,114 @@
+//! The demonstrations published with the paper: `trajs_ppga_TASK.pt`, a pickled dictionary of arrays.
+//!
+//! | entry | shape | |
+//! |---|---|---|
+//! | `states` | [N, O] | `states[t]` is the observation *after* `actions[t]`, not before |
+//! | `actions` | [N, A] | as drawn, not limited |
+//! | `lengths` | [E] | of the episodes, which lie one after the other |
+//! | `measures` | [N, k] | of the steps |
+//! | `rewards` | [N] | all zero |
+//! | `returns` | [E] | true returns of the episodes |
+//! | `demonstrator_returns`, `demonstrator_measures` | [E], [E, k] | what the archive says of the policies |
+//!
+//! Two things are repaired. An action belongs to the observation before it, so actions move one step back. And when an
+//! episode ended, the recorder's automatic reset wrote the *first* observation of that same episode over its last
+//! one: it is put where it belongs, before the first action. So no pair is lost, but the observation after the
+//! last step of each episode is not known.
+
+use super::array::{Table, counts};
+use super::error::problem;
+use super::import::{Given, limited};
+use super::{About, Columns, Demonstrations, Demonstrator, Episode, Problem, pickle};
+use crate::transitions::Sizes;
+
+/// Reads the paper's pickle.
+pub(super) fn read(bytes: &[u8], given: &Given) -> Result<Demonstrations, Problem> {
+    let arrays = pickle::arrays(bytes)?;
+    let mut names: Vec<&str> = arrays.keys().map(String::as_str).collect();
+    names.sort_unstable();
+    let names = names.join(", ");
+    let find = |name: &str| match arrays.get(name) {
+        Some(array) => Ok(array),
+        None => {
+            problem!("the pickle has no array {name}; expected states, actions and lengths, found {names}")
+        }
+    };
+    let states = find("states")?.table("states")?;
+    let actions = find("actions")?.table("actions")?;
+    let lengths = counts("lengths", &find("lengths")?.list("lengths")?)?;
+    let rows = lengths.iter().try_fold(0_usize, |sum, &n| sum.checked_add(n));
+    if states.rows == 0 || rows != Some(states.rows) || actions.rows != states.rows {
+        return problem!(
+            "there are {} states and {} actions; expected as many as the episodes' lengths {lengths:?} add up to",
+            states.rows,
+            actions.rows
+        );
+    }
+    let optional = |name: &str| arrays.get(name).map(|array| array.list(name)).transpose();
+    let table = |name: &str| arrays.get(name).map(|array| array.table(name)).transpose();
+    let returns = optional("returns")?;
+    let objectives = optional("demonstrator_returns")?;
+    let demonstrator_measures = table("demonstrator_measures")?;
+    let measures = table("measures")?;
+    let rewards = optional("rewards")?.unwrap_or_default();
+
+    let known = rewards.iter().any(|&reward| reward != 0.0);
+    let (taken, outside) = limited(&actions);
+    let mut repairs = vec![
+        "actions belong to the observation one step before the state they were stored with".to_owned(),
+        "the last state of each episode is its first observation, put there by an automatic reset; the \
+         observation after the last step is not known"
+            .to_owned(),
+        format!("{outside} of {} entries of actions were limited to -1…1", actions.values.len()),
+    ];
+    if !known {
+        repairs.push("rewards were all zero and were left out".to_owned());
+    }
+    let episode = |(number, &length): (usize, &usize)| Episode {
+        length,
+        // The file does not say so, but only an episode of full length was cut off.
+        terminated: length < given.horizon as usize,
+        true_return: returns.as_ref().and_then(|returns| returns.get(number).copied()),
+        demonstrator: objectives.as_ref().and_then(|objectives| objectives.get(number)).map(|&objective| {
+            let table = demonstrator_measures.as_ref().filter(|table| number < table.rows);
+            Demonstrator {
+                objective,
+                measures: table.map_or_else(Vec::new, |table| table.row(number).to_vec()),
+            }
+        }),
+    };
+    Demonstrations::new(Columns {
+        about: About {
+            task: given.task.clone(),
+            robot: given.robot.clone(),
+            measure: given.measure.clone(),
+            horizon: given.horizon,
+            source: given.source.clone(),
+            repairs,
+            magpie: String::new(),
+        },
+        sizes: Sizes { observation: states.columns, action: actions.columns },
+        episodes: lengths.iter().enumerate().map(episode).collect(),
+        observations: moved_back(&states, &lengths),
+        actions: taken,
+        final_observations: Vec::new(),
+        rewards: if known { rewards.iter().map(|&r| r as f32).collect() } else { Vec::new() },
+        measures: measures.map_or_else(Vec::new, |table| table.single()),
+    })
+}
+
+/// The observation before each step: the state after the step before, and before the first step the last state.
+fn moved_back(states: &Table, lengths: &[usize]) -> Vec<f32> {
+    let all = states.single();
+    let width = states.columns;
+    let mut observations = Vec::with_capacity(all.len());
+    let mut rest = &all[..];
+    for &length in lengths {
+        let (episode, after) = rest.split_at(length * width);
+        let (others, last) = episode.split_at(episode.len().saturating_sub(width));
+        observations.extend_from_slice(last);
+        observations.extend_from_slice(others);
+        rest = after;
+    }
+    observations
+}
