@@ -282,12 +282,12 @@ impl Search {
         seconds.evaluation = clock.lap();
 
         let (alone, insertion) = self.insert(&outings)?;
-        self.state.xnes.tell(&coefficients, &insertion.values())?;
+        let told = self.state.xnes.tell(&coefficients, &insertion.values());
         self.state.agent = agent;
         seconds.archive = clock.lap();
 
-        // A walk before a restart would be thrown away.
-        let walk = if insertion.accepted() == 0 {
+        // A walk before a restart would be thrown away. A distribution that has collapsed leads nowhere either.
+        let walk = if insertion.accepted() == 0 || told.is_err() {
             self.restart()?;
             None
         } else {

@@ -1,0 +1,136 @@
+//! Environment steps per second of whole PPO iterations, task by task, and where the time goes.
+//!
+//! ```text
+//! cargo run --release -p magpie-learn --example ppo_speed -- [SECONDS [ENVIRONMENTS [WINDOW]]]
+//! ```
+//!
+//! With the settings of `magpie ppo` otherwise. Four times are measured by turns on the same cores, and the parts are
+//! their differences: *physics* steps the environments with given actions; *inference* is policy and critic on as many
+//! observations, without anything around them; the *window* is what collecting takes with physics, inference and
+//! bookkeeping together; the *update* is a whole iteration without its window. The rest is window - physics - inference.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use magpie_envs::{Batch, CHUNK, Environment, Options, TASKS};
+use magpie_learn::{Agent, Networks, TrainConfig, Trainer};
+use magpie_nn::{Kernel, Network, Trace};
+use magpie_simd::{LANES, Pack};
+use rayon::prelude::*;
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let argument = |i: usize, otherwise: f64| std::env::args().nth(i).map_or(Ok(otherwise), |s| s.parse());
+    let (seconds, environments, window) =
+        (argument(1, 10.0)?, argument(2, 256.0)? as u32, argument(3, 64.0)? as usize);
+    println!(
+        "{} threads, {} kernel, {environments} environments, windows of {window} steps",
+        rayon::current_num_threads(),
+        Kernel::best()
+    );
+    println!(
+        "{:12} {:>10} {:>9} {:>10} {:>8} {:>6} {:>12}",
+        "task", "steps/s", "physics", "inference", "update", "rest", "minibatches"
+    );
+    for task in TASKS {
+        let env = Arc::new(Environment::new(task.name, Options::default())?);
+        let networks = Networks::paper(env.observation_size(), env.action_size())?;
+        let mut config = TrainConfig { window, target_kl: 0.02, ..TrainConfig::default() };
+        config.ppo.adam.learning_rate = 3e-4;
+        let agent = Agent::new(&networks, 0);
+        let mut trainer = Trainer::new(Arc::clone(&env), 0..environments, networks.clone(), agent, config, 0);
+        let mut physics = Physics::new(&env, environments, window);
+        let inference = Inference::new(&networks, trainer.agent.learner.policy.as_slice());
+
+        let mut totals = [Duration::ZERO; 4];
+        let (mut rounds, mut minibatches) = (0, 0);
+        let start = Instant::now();
+        while start.elapsed().as_secs_f64() < seconds {
+            let mut failed = None;
+            totals[0] += time(|| match trainer.iterate(|_, _| {}) {
+                Ok(iteration) => minibatches += iteration.update.minibatches,
+                Err(error) => failed = Some(error),
+            });
+            if let Some(error) = failed {
+                return Err(error.into());
+            }
+            totals[1] += time(|| trainer.observe());
+            totals[2] += time(|| physics.run());
+            totals[3] += time(|| inference.run(environments as usize, window));
+            rounds += 1;
+        }
+        let [whole, collecting, physics, inference] = totals.map(|t| t.as_secs_f64());
+        let share = |part: f64| 100.0 * part / whole;
+        println!(
+            "{:12} {:10.0} {:7.1} % {:8.1} % {:6.1} % {:4.1} % {:12.1}",
+            task.name,
+            f64::from(rounds * environments) * window as f64 / whole,
+            share(physics),
+            share(inference),
+            share(whole - collecting),
+            share(collecting - physics - inference),
+            minibatches as f64 / f64::from(rounds),
+        );
+    }
+    Ok(())
+}
+
+fn time(work: impl FnOnce()) -> Duration {
+    let start = Instant::now();
+    work();
+    start.elapsed()
+}
+
+/// The environments alone, chunk by chunk for a whole window, as collecting drives them.
+struct Physics {
+    batch: Batch,
+    actions: Vec<Pack>,
+    window: usize,
+}
+
+impl Physics {
+    fn new(env: &Arc<Environment>, environments: u32, window: usize) -> Physics {
+        let mut batch = Batch::new(Arc::clone(env), 0..environments, 1);
+        batch.chunks_mut().iter_mut().for_each(|chunk| chunk.reset());
+        let entry = |i: usize| Pack([((i * 7) % 13) as f32 / 6.5 - 1.0; LANES]);
+        let actions = (0..CHUNK / LANES * env.action_size()).map(entry).collect();
+        Physics { batch, actions, window }
+    }
+
+    fn run(&mut self) {
+        let (actions, window) = (&self.actions, self.window);
+        self.batch.chunks_mut().par_iter_mut().for_each(|chunk| {
+            let width = actions.len() / (CHUNK / LANES);
+            let actions = &actions[..chunk.groups().len() * width];
+            (0..window).for_each(|_| chunk.step(actions));
+        });
+    }
+}
+
+/// Policy and critic alone.
+struct Inference {
+    policy: Network,
+    critic: Network,
+}
+
+impl Inference {
+    fn new(networks: &Networks, parameters: &[f32]) -> Inference {
+        let mut policy = Network::new(&networks.actor, Kernel::best(), false);
+        let mut critic = Network::new(&networks.critic, Kernel::best(), false);
+        policy.load(&parameters[..networks.actor.parameters()]);
+        critic.load(&vec![0.01; networks.critic.parameters()]);
+        Inference { policy, critic }
+    }
+
+    fn run(&self, environments: usize, window: usize) {
+        let panels = CHUNK / LANES;
+        (0..environments.div_ceil(CHUNK)).into_par_iter().for_each(|_| {
+            let inputs = vec![Pack([0.1; LANES]); panels * self.policy.shape().inputs()];
+            let mut traces =
+                (Trace::new(self.policy.shape(), panels), Trace::new(self.critic.shape(), panels));
+            for _ in 0..window {
+                std::hint::black_box(self.policy.forward(&inputs, &mut traces.0));
+                std::hint::black_box(self.critic.forward(&inputs, &mut traces.1));
+            }
+        });
+    }
+}
