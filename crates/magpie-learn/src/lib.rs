@@ -18,12 +18,14 @@ mod evaluate;
 pub mod gae;
 mod likelihood;
 mod rollout;
+mod setting;
 mod trainer;
 mod update;
 mod window;
 
 pub use agent::{Agent, Networks, Policy};
 pub use evaluate::{Actions, Evaluation, evaluate};
+pub use setting::SettingError;
 pub use trainer::{Episodes, Iteration, Trainer, TrainerState, iterate_all};
 pub use update::{TrainConfig, UpdateError, UpdateStats};
 pub use window::{End, Transitions, Window};

@@ -28,10 +28,13 @@ impl Policy {
         let rows: Vec<u32> = (0..(actions.len() / act) as u32).collect();
         let mut log_probs = Vec::with_capacity(rows.len());
         for rows in rows.chunks(BLOCK) {
-            gather(isa, observations, obs, rows, &mut raw);
-            gather(isa, actions, act, rows, &mut taken);
-            normaliser.panels(isa, &raw, &mut normal);
-            let means = network.forward(&normal, &mut trace);
+            let panels = rows.len().div_ceil(LANES);
+            let (raw, normal) = (&mut raw[..panels * obs], &mut normal[..panels * obs]);
+            let taken = &mut taken[..panels * act];
+            gather(isa, observations, obs, rows, raw);
+            gather(isa, actions, act, rows, taken);
+            normaliser.panels(isa, raw, normal);
+            let means = network.forward(normal, &mut trace);
             for ((mean, action), rows) in means.chunks(act).zip(taken.chunks(act)).zip(rows.chunks(LANES)) {
                 let packed = isa.run(LogProb { gaussian: &gaussian, mean, action });
                 log_probs.extend_from_slice(&packed.0[..rows.len()]);

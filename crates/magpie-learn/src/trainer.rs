@@ -195,6 +195,12 @@ impl Trainer {
 
     /// Goes on from a state that a trainer of the same make has saved.
     pub fn restore(&mut self, state: TrainerState) -> Result<(), SnapshotMismatch> {
+        let expected = self.window.environments();
+        for (field, found) in [("returns", state.returns.len()), ("lengths", state.lengths.len())] {
+            if found != expected {
+                return Err(SnapshotMismatch::Size { field, expected, found });
+            }
+        }
         self.batch.restore(&state.environments)?;
         self.iteration = state.iteration;
         self.agent = state.agent;

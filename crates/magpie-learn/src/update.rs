@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::agent::Agent;
 use crate::gae::{self, Step};
+use crate::setting::SettingError;
 use crate::window::{End, Window};
 
 /// Observations are limited to this many standard deviations.
@@ -45,6 +46,55 @@ impl Default for TrainConfig {
             target_kl: 0.008,
             ppo: PpoConfig::default(),
         }
+    }
+}
+
+impl TrainConfig {
+    /// Refuses what cannot be learnt with in `environments` environments. Fields are named below `train`.
+    pub fn check(&self, environments: usize) -> Result<(), SettingError> {
+        let (ppo, adam) = (&self.ppo, &self.ppo.adam);
+        SettingError::unless(
+            "train.window",
+            self.window,
+            (1..=100_000).contains(&self.window),
+            "from 1 to 100000",
+        )?;
+        SettingError::unless(
+            "train.epochs",
+            self.epochs,
+            (1..=1000).contains(&self.epochs),
+            "from 1 to 1000",
+        )?;
+        let rows = environments * self.window;
+        let cut = (1..=rows).contains(&self.minibatches);
+        SettingError::unless(
+            "train.minibatches",
+            self.minibatches,
+            cut,
+            "from 1 to the number of rows of a window",
+        )?;
+        for (field, value) in [("train.gamma", self.gamma), ("train.gae_lambda", self.gae_lambda)] {
+            SettingError::unless(field, value, (0.0..=1.0).contains(&value), "from 0 to 1")?;
+        }
+        for (field, value) in [
+            ("train.target_kl", self.target_kl),
+            ("train.ppo.clip", ppo.clip.into()),
+            ("train.ppo.value_clip", ppo.value_clip.into()),
+            ("train.ppo.gradient_norm", ppo.gradient_norm.into()),
+            ("train.ppo.adam.learning_rate", adam.learning_rate),
+            ("train.ppo.adam.epsilon", adam.epsilon),
+        ] {
+            SettingError::unless(field, value, value > 0.0 && value.is_finite(), "above 0")?;
+        }
+        for (field, value) in
+            [("train.ppo.value_weight", ppo.value_weight), ("train.ppo.entropy_weight", ppo.entropy_weight)]
+        {
+            SettingError::unless(field, value, value >= 0.0 && value.is_finite(), "at least 0")?;
+        }
+        for (field, value) in [("train.ppo.adam.beta1", adam.beta1), ("train.ppo.adam.beta2", adam.beta2)] {
+            SettingError::unless(field, value, (0.0..1.0).contains(&value), "at least 0 and below 1")?;
+        }
+        Ok(())
     }
 }
 

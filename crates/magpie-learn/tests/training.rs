@@ -161,3 +161,25 @@ fn what_comes_after_a_step_is_what_the_next_one_starts_from() {
     }
     assert!(within > 1000 && across > 10, "{within} steps within episodes, {across} ends");
 }
+
+#[test]
+fn a_policy_finds_its_own_actions_as_likely_as_when_it_drew_them() {
+    let env = Arc::new(Environment::new("hopper", Options::default()).unwrap());
+    let networks = Networks::paper(env.observation_size(), env.action_size()).unwrap();
+    let config = TrainConfig { window: 3, ..TrainConfig::default() };
+    let agent = Agent::new(&networks, 1);
+    // 3 · 43 rows: two blocks and a row.
+    let mut trainer = Trainer::new(Arc::clone(&env), 0..43, networks.clone(), agent.clone(), config, 1);
+    trainer.keep_transitions(false);
+    trainer.observe();
+    let window = trainer.window();
+    for rows in [1, 48, 64, 129] {
+        let observations = &window.transitions.observations[..rows * env.observation_size()];
+        let actions = &window.actions[..rows * env.action_size()];
+        let got = agent.policy().log_probs(&networks, observations, actions);
+        assert_eq!(got.len(), rows);
+        for (row, (got, want)) in got.iter().zip(&window.log_probs).enumerate() {
+            assert!((got - want).abs() < 1e-3, "row {row} of {rows}: {got} and not {want}");
+        }
+    }
+}

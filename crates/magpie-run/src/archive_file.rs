@@ -7,7 +7,7 @@
 //! | `measures` | elites × measures | f64 | |
 //! | `threshold` | elites | f64 | what a newcomer must surpass in the soft archive |
 //! | `index` | elites | i64 | number of the cell, ascending |
-//! | `iteration`, `branch` | elites | i64 | where it came from; branch -1 is the search policy itself |
+//! | `iteration`, `branch` | elites | i64 | where it came from: iterations count from 1, branches from 0; branch -1 is the search policy itself |
 //! | `obs_mean`, `obs_var` | elites × observation | f64 | the elite's normaliser |
 //! | `obs_count` | elites | f64 | |
 //!
@@ -15,7 +15,8 @@
 //! of the file and are single precision as in training; the rest is exact to the last bit, so that an elite that is run
 //! again is the one that was found.
 
-use std::io::Write;
+use std::fs::File;
+use std::io::{Read, Write};
 use std::path::Path;
 
 use magpie_envs::Measure;
@@ -29,6 +30,8 @@ use crate::directory::{read, write_with};
 use crate::error::RunError;
 
 const FORMAT: u32 = 1;
+/// No archive has a longer head: it grows with nothing.
+const LONGEST_HEAD: u64 = 1 << 20;
 
 /// What an archive is about.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -200,10 +203,17 @@ fn head(columns: &[Column<'_>], elites: usize, about: &About) -> serde_json::Res
 
 /// Whether a file says that it is an archive; one that cannot be read is an error.
 pub fn is_archive(path: &Path) -> Result<bool, RunError> {
-    let bytes = read(path)?;
-    let metadata = SafeTensors::read_metadata(&bytes).ok().and_then(|(_, head)| head.metadata().clone());
-    let entry = metadata.as_ref().and_then(|entries| entries.get("magpie"));
-    Ok(entry.is_some_and(|entry| entry.starts_with('{')))
+    // The head says it, and is short whatever the file holds.
+    let mut head = Vec::new();
+    File::open(path)
+        .and_then(|file| file.take(LONGEST_HEAD).read_to_end(&mut head))
+        .map_err(RunError::io(path, "reading"))?;
+    let Some((length, rest)) = head.split_first_chunk() else { return Ok(false) };
+    let length = usize::try_from(u64::from_le_bytes(*length)).unwrap_or(usize::MAX);
+    let object: Option<serde_json::Value> =
+        rest.get(..length).and_then(|head| serde_json::from_slice(head).ok());
+    let entry = object.as_ref().and_then(|object| object["__metadata__"]["magpie"].as_str());
+    Ok(entry.is_some_and(|entry| serde_json::from_str::<About>(entry).is_ok()))
 }
 
 /// Reads an archive and checks that it makes sense.
@@ -236,6 +246,17 @@ pub fn load_archive(path: &Path) -> Result<SavedArchive, RunError> {
         tensors.whole("iteration", elites)?,
         tensors.whole("branch", elites)?,
     );
+    let dims = about.grid.measure_dim();
+    if about.names.len() != dims {
+        let found = about.names.len();
+        return Err(damaged(path, format!("it names {found} measures, but its grid has {dims} dimensions")));
+    }
+    if variances.iter().any(|&v| v < 0.0) || counts.iter().any(|&n| n < 0.0) {
+        return Err(damaged(path, "obs_var and obs_count should not be negative".to_owned()));
+    }
+    if iterations.iter().any(|&i| i < 0) || branches.iter().any(|&b| b < -1 || b > i64::from(u32::MAX)) {
+        return Err(damaged(path, "iteration should be at least 0 and branch at least -1".to_owned()));
+    }
     if !cells.windows(2).all(|pair| pair[0] < pair[1])
         || cells.iter().any(|&c| c < 0 || c as usize >= about.grid.count())
     {
@@ -257,14 +278,13 @@ pub fn load_archive(path: &Path) -> Result<SavedArchive, RunError> {
             variances[i * observation..][..observation].to_vec(),
             counts[i],
         );
-        let dims = about.grid.measure_dim();
         Ok(SavedElite {
             cell: cells[i] as usize,
             objective: objectives[i],
             measures: measures[i * dims..][..dims].to_vec(),
             length: lengths[i],
             threshold: thresholds[i],
-            iteration: iterations[i].max(0) as u64,
+            iteration: iterations[i] as u64,
             branch: u32::try_from(branches[i]).ok(),
             policy: Policy { parameters: solution(i)?, normaliser },
         })
@@ -322,4 +342,89 @@ impl Tensors<'_> {
 
 fn damaged(path: &Path, problem: String) -> RunError {
     RunError::Damaged { path: path.to_owned(), problem }
+}
+
+#[cfg(test)]
+mod tests {
+    use magpie_qd::{Acceptance, Candidate, Provenance};
+
+    use super::*;
+
+    /// Two elites with three parameters and two observations, in a grid of 4 × 5.
+    fn archive() -> (ArchivePair, About) {
+        let grid = Grid::new(vec![4, 5], vec![0.0; 2], vec![1.0; 2]).unwrap();
+        let mut archives = ArchivePair::new(grid.clone(), Acceptance::Elitist, 3, 5).unwrap();
+        for (branch, measures) in [(None, [0.1, 0.1]), (Some(7), [0.9, 0.3])] {
+            let candidate = Candidate {
+                solution: &[0.1, -2.0, 3.5],
+                extra: &[1.0, 2.0, 3.0, 0.1, 5.0],
+                objective: 1.0 / 3.0,
+                measures: &measures,
+                length: 12.5,
+                provenance: Provenance { iteration: 4, branch },
+            };
+            archives.add(&[candidate]).unwrap();
+        }
+        let names = vec!["left".to_owned(), "right".to_owned()];
+        (archives, About::new("hopper", Measure::FeetContact, names, grid, 0.9, 12))
+    }
+
+    fn written(about: &About) -> (tempfile::TempDir, std::path::PathBuf) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("archive.safetensors");
+        save_archive(&path, &archive().0, about).unwrap();
+        (folder, path)
+    }
+
+    #[test]
+    fn what_is_written_is_read_back() {
+        let (archives, about) = archive();
+        let (_folder, path) = written(&about);
+        assert!(is_archive(&path).unwrap());
+        let saved = load_archive(&path).unwrap();
+        assert_eq!(saved.about, about);
+        for (elite, saved) in archives.elites().zip(&saved.elites) {
+            assert_eq!((elite.cell, elite.solution), (saved.cell, &saved.policy.parameters[..]));
+            assert_eq!((elite.entry.objective, elite.entry.length), (saved.objective, saved.length));
+            assert_eq!(elite.entry.measures, saved.measures);
+            assert_eq!(elite.entry.provenance.branch, saved.branch);
+            assert_eq!(saved.iteration, 4);
+            assert_eq!(saved.policy.normaliser.variance(), [3.0, 0.1]);
+        }
+        assert_eq!(saved.elites.len(), 2);
+        assert_eq!(saved.best().map(|e| e.cell), saved.elites.first().map(|e| e.cell));
+        assert!(saved.elite(saved.elites[1].cell).is_some() && saved.elite(19).is_none());
+    }
+
+    #[test]
+    fn a_file_that_is_cut_or_contradicts_itself_is_refused() {
+        let (_, about) = archive();
+        let (_folder, path) = written(&about);
+        let whole = std::fs::read(&path).unwrap();
+        for length in [0, 5, 8, 100, whole.len() - 1] {
+            std::fs::write(&path, &whole[..length]).unwrap();
+            let error = load_archive(&path).unwrap_err().to_string();
+            assert!(error.contains("archive.safetensors") && error.contains("damaged"), "{error}");
+            is_archive(&path).unwrap();
+        }
+        for wrong in [About { names: vec![], ..about.clone() }, About { format: 2, ..about }] {
+            let (_folder, path) = written(&wrong);
+            assert!(load_archive(&path).unwrap_err().to_string().contains("damaged"));
+        }
+    }
+
+    #[test]
+    fn flipped_bits_never_panic() {
+        let (_folder, path) = written(&archive().1);
+        let whole = std::fs::read(&path).unwrap();
+        for bit in 0..whole.len() * 8 {
+            let mut flipped = whole.clone();
+            flipped[bit / 8] ^= 1 << (bit % 8);
+            std::fs::write(&path, &flipped).unwrap();
+            if let Ok(archive) = load_archive(&path) {
+                archive.metrics();
+                archive.best();
+            }
+        }
+    }
 }

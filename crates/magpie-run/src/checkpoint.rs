@@ -52,6 +52,8 @@ impl<W: Write> Write for Summed<W> {
                 self.sum.update(&bytes[..n]);
                 Ok(n)
             }
+            // Whoever writes tries again after these.
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => Err(e),
             Err(e) => {
                 let kind = e.kind();
                 self.failure = Some(e);

@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use magpie_learn::SettingError;
+
 /// An error of a run.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
@@ -94,6 +96,12 @@ pub enum RunError {
         /// What.
         reason: magpie_search::SearchError,
     },
+}
+
+impl From<SettingError> for RunError {
+    fn from(SettingError { field, value, range }: SettingError) -> RunError {
+        RunError::Value { field: field.to_owned(), value, range: range.to_owned() }
+    }
 }
 
 impl RunError {

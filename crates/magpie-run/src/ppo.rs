@@ -16,7 +16,7 @@ use crate::directory::{CONFIG, RunDirectory};
 use crate::error::RunError;
 use crate::metrics::Metrics;
 use crate::policy_file::{PolicyFile, save_policy};
-use crate::settings::{above, read_text, resolve, within};
+use crate::settings::{read_text, resolve, within};
 use crate::tensorboard::Events;
 use crate::world::World;
 
@@ -52,27 +52,12 @@ impl Config {
 
     /// Refuses what cannot be run.
     pub fn check(&self) -> Result<(), RunError> {
-        let (t, ppo) = (&self.train, &self.train.ppo);
+        let train = &self.train;
         // TOML has no larger whole numbers.
         within("seed", self.seed, 0..=i64::MAX as u64)?;
         within("steps", self.steps, 1..=i64::MAX as u64)?;
         within("environments", self.environments, 1..=1_000_000)?;
-        within("train.window", t.window, 1..=100_000)?;
-        within("train.epochs", t.epochs, 1..=1000)?;
-        // More would leave some without rows.
-        within("train.minibatches", t.minibatches, 1..=self.environments as usize * t.window)?;
-        within("train.gamma", t.gamma, 0.0..=1.0)?;
-        within("train.gae_lambda", t.gae_lambda, 0.0..=1.0)?;
-        within("train.target_kl", t.target_kl, above(0.0))?;
-        within("train.ppo.clip", ppo.clip, above(0.0))?;
-        within("train.ppo.value_clip", ppo.value_clip, above(0.0))?;
-        within("train.ppo.value_weight", ppo.value_weight, 0.0..)?;
-        within("train.ppo.entropy_weight", ppo.entropy_weight, 0.0..)?;
-        within("train.ppo.gradient_norm", ppo.gradient_norm, above(0.0))?;
-        within("train.ppo.adam.learning_rate", ppo.adam.learning_rate, above(0.0))?;
-        within("train.ppo.adam.beta1", ppo.adam.beta1, 0.0..1.0)?;
-        within("train.ppo.adam.beta2", ppo.adam.beta2, 0.0..1.0)?;
-        within("train.ppo.adam.epsilon", ppo.adam.epsilon, above(0.0))
+        Ok(train.check(self.environments as usize)?)
     }
 }
 

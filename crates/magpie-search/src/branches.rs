@@ -9,7 +9,7 @@ use magpie_qd::{Candidate, Elite, Provenance};
 
 /// A policy and what its episodes gave.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Outing {
+pub(crate) struct Outing {
     /// The policy.
     pub policy: Policy,
     /// Mean true return.
@@ -66,7 +66,7 @@ fn normaliser_row(normaliser: &Running) -> Vec<f64> {
 }
 
 /// The policy of an elite, with its own normaliser.
-pub fn elite_policy(elite: &Elite<'_>) -> Policy {
+pub(crate) fn elite_policy(elite: &Elite<'_>) -> Policy {
     let width = elite.extra.len() / 2;
     let (mean, rest) = elite.extra.split_at(width);
     let (variance, count) = rest.split_at(width);

@@ -1,7 +1,7 @@
 //! What a search computes, with the paper's values.
 
 use magpie_envs::Environment;
-use magpie_learn::TrainConfig;
+use magpie_learn::{SettingError, TrainConfig};
 use magpie_qd::{Acceptance, Grid, QdOffset};
 use serde::{Deserialize, Serialize};
 
@@ -46,21 +46,9 @@ pub struct ArchiveConfig {
     pub qd_offset: f64,
 }
 
-/// A value that makes no sense.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-#[error("{field} is {value}, but must be {range}")]
-pub struct ConfigError {
-    /// Key of the configuration.
-    pub field: &'static str,
-    /// What was given.
-    pub value: String,
-    /// What is allowed.
-    pub range: &'static str,
-}
-
 impl SearchConfig {
-    /// The paper's configuration of a task, curiosity off. Ant and hopper are not in the paper: they have
-    /// halfcheetah's and walker2d's values, which suit their rewards.
+    /// The paper's configuration of a task, curiosity off. Ant and hopper are not in the paper: they have walker2d's
+    /// values, but ant, whose reward can be negative, has the threshold of halfcheetah.
     pub fn paper(env: &Environment) -> SearchConfig {
         let task = env.stage.task.name;
         let humanoid = task == "humanoid";
@@ -119,47 +107,40 @@ impl SearchConfig {
     }
 
     /// Refuses what cannot be run on a task with `measures` dimensions of measure.
-    pub fn check(&self, measures: usize) -> Result<(), ConfigError> {
-        fn within<T: ToString>(
-            field: &'static str,
-            value: T,
-            ok: bool,
-            range: &'static str,
-        ) -> Result<(), ConfigError> {
-            if ok { Ok(()) } else { Err(ConfigError { field, value: value.to_string(), range }) }
-        }
+    pub fn check(&self, measures: usize) -> Result<(), SettingError> {
         let copies = measures as u32 + 1;
         let e = self.environments;
         let enough = (copies..=1_000_000).contains(&e);
-        within("environments", e, enough, "at least one for each gradient, at most 1,000,000")?;
+        SettingError::unless("environments", e, enough, "at least one for each gradient, at most 1,000,000")?;
         let some = (1..=e).contains(&self.branches);
-        within("branches", self.branches, some, "1 to the number of environments")?;
+        SettingError::unless("branches", self.branches, some, "1 to the number of environments")?;
         let few = |n: u32| (1..=10_000).contains(&n);
         let (n1, n2) = (self.gradient_iterations, self.walk_iterations);
-        within("gradient_iterations", n1, few(n1), "1 to 10,000")?;
-        within("walk_iterations", n2, few(n2), "1 to 10,000")?;
+        SettingError::unless("gradient_iterations", n1, few(n1), "1 to 10,000")?;
+        SettingError::unless("walk_iterations", n2, few(n2), "1 to 10,000")?;
         let positive = |x: f64| x > 0.0 && x.is_finite();
-        within("sigma0", self.sigma0, positive(self.sigma0), "above 0")?;
+        SettingError::unless("sigma0", self.sigma0, positive(self.sigma0), "above 0")?;
         let ArchiveConfig { resolution, learning_rate, threshold_min, qd_offset } = self.archive;
         let cells = f64::from(resolution).powi(measures as i32);
-        within("archive.resolution", resolution, (1.0..=1e7).contains(&cells), "1 to 10⁷ cells in all")?;
+        SettingError::unless(
+            "archive.resolution",
+            resolution,
+            (1.0..=1e7).contains(&cells),
+            "1 to 10⁷ cells in all",
+        )?;
         let share = learning_rate > 0.0 && learning_rate <= 1.0;
-        within("archive.learning_rate", learning_rate, share, "above 0, at most 1")?;
-        within("archive.threshold_min", threshold_min, threshold_min.is_finite(), "a finite number")?;
-        within("archive.qd_offset", qd_offset, qd_offset.is_finite(), "a finite number")?;
+        SettingError::unless("archive.learning_rate", learning_rate, share, "above 0, at most 1")?;
+        SettingError::unless(
+            "archive.threshold_min",
+            threshold_min,
+            threshold_min.is_finite(),
+            "a finite number",
+        )?;
+        SettingError::unless("archive.qd_offset", qd_offset, qd_offset.is_finite(), "a finite number")?;
         let Curiosity { weight, base, .. } = self.curiosity;
-        within("curiosity.weight", weight, weight >= 0.0 && weight.is_finite(), "0 or above")?;
-        within("curiosity.base", base, base.is_finite(), "a finite number")?;
-        let t = &self.train;
-        within("train.window", t.window, (1..=100_000).contains(&t.window), "1 to 100,000")?;
-        within("train.epochs", t.epochs, (1..=1000).contains(&t.epochs), "1 to 1000")?;
-        let rows = (e / copies) as usize * t.window;
-        let cut = t.minibatches >= 1 && t.minibatches <= rows;
-        within("train.minibatches", t.minibatches, cut, "1 to the rows of a copy's window")?;
-        within("train.gamma", t.gamma, (0.0..=1.0).contains(&t.gamma), "0 to 1")?;
-        within("train.gae_lambda", t.gae_lambda, (0.0..=1.0).contains(&t.gae_lambda), "0 to 1")?;
-        within("train.target_kl", t.target_kl, t.target_kl > 0.0, "above 0")?;
-        let rate = t.ppo.adam.learning_rate;
-        within("train.ppo.adam.learning_rate", rate, positive(rate), "above 0")
+        SettingError::unless("curiosity.weight", weight, weight >= 0.0 && weight.is_finite(), "0 or above")?;
+        SettingError::unless("curiosity.base", base, base.is_finite(), "a finite number")?;
+        // The smallest batch is that of a copy.
+        self.train.check((e / copies) as usize)
     }
 }

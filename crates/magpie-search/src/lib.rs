@@ -27,8 +27,7 @@ mod objective;
 mod phase;
 mod search;
 
-pub use branches::{Outing, elite_policy};
-pub use config::{ArchiveConfig, ConfigError, SearchConfig};
+pub use config::{ArchiveConfig, SearchConfig};
 pub use curiosity::{Curiosity, Memory, Scope};
 pub use objective::{Expert, Learnt, Objective};
 pub use phase::Course;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use magpie_envs::Environment;
-use magpie_learn::{Agent, Networks, Policy, UpdateError};
+use magpie_learn::{Agent, Networks, Policy, SettingError, UpdateError};
 use magpie_nn::adam::Adam;
 use magpie_nn::normaliser::Running;
 use magpie_nn::{ShapeError, init};
@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::blend::Blend;
 use crate::branches::{Outing, elite_policy, normaliser_len};
-use crate::config::{ConfigError, SearchConfig};
+use crate::config::SearchConfig;
 use crate::gradients::Gradients;
 use crate::objective::Objective;
 use crate::phase::{Course, Gym, Phase};
@@ -59,6 +59,8 @@ pub struct State {
     pub env_steps: u64,
     /// Restarts made.
     pub restarts: u64,
+    /// Iterations that failed and were tried again.
+    pub failures: u64,
     /// The search policy, with the critic of the walk.
     pub agent: Agent,
     /// Critics of the gradient phase: of the objective, then of each measure.
@@ -91,8 +93,6 @@ pub struct SearchPolicy {
     pub objective: f64,
     /// Mean length of its episodes.
     pub length: f64,
-    /// Mean measures.
-    pub measures: Vec<f64>,
 }
 
 /// What an iteration gave.
@@ -116,8 +116,9 @@ pub struct Report {
     pub search_policy: SearchPolicy,
     /// Training of the copy that serves the objective.
     pub gradients: Course,
-    /// Training of the walk; `None` if the search restarted instead.
-    pub walk: Option<Course>,
+    /// Training of the walk; `None` if the search restarted instead. A walk that failed has left the search policy and
+    /// the reward model where they were; what the branches found is kept.
+    pub walk: Option<Result<Course, Trouble>>,
     /// Where the time went.
     pub seconds: Seconds,
 }
@@ -127,7 +128,7 @@ pub struct Report {
 pub enum SearchError {
     /// A value makes no sense.
     #[error(transparent)]
-    Config(#[from] ConfigError),
+    Setting(#[from] SettingError),
     /// A network of an impossible shape.
     #[error(transparent)]
     Shape(#[from] ShapeError),
@@ -202,6 +203,7 @@ impl Search {
             iteration: 0,
             env_steps: 0,
             restarts: 0,
+            failures: 0,
             agent: Agent::new(&networks, seed),
             critics: (0..=measures as u32).map(|who| Critic::new(&networks, seed, who)).collect(),
             xnes: Xnes::start(measures, config.sigma0, &mut draws)?,
@@ -267,8 +269,8 @@ impl Search {
         self.state.agent = trainer.agent;
     }
 
-    /// One iteration. If the gradients fail, the state is that before the iteration; if the walk fails, the iteration
-    /// is done but for the walk, and what its branches found is kept.
+    /// One iteration. If the gradients fail, the state is that before the iteration, and the next attempt sees other
+    /// environments; a failed walk is part of the report.
     pub fn iterate(&mut self) -> Result<Report, SearchError> {
         let mut clock = Clock::start();
         let mut seconds = Seconds::default();
@@ -286,16 +288,17 @@ impl Search {
         self.state.agent = agent;
         seconds.archive = clock.lap();
 
-        // A walk before a restart would be thrown away. A distribution that has collapsed leads nowhere either.
-        let walk = if insertion.accepted() == 0 || told.is_err() {
-            self.restart()?;
-            None
-        } else {
-            Some(self.walk().map_err(SearchError::during("walk")))
+        // Nothing accepted, or a distribution that has collapsed: start elsewhere. A walk before that would be thrown
+        // away, unless there is no elite to start from.
+        let restart = insertion.accepted() == 0 || told.is_err();
+        let walk = match restart && !self.state.archives.soft().is_empty() {
+            true => None,
+            false => Some(self.walk()),
         };
+        if restart {
+            self.restart()?;
+        }
         self.state.iteration += 1;
-        self.state.reward = self.objective.save()?;
-        let walk = walk.transpose()?;
         seconds.walk = clock.lap();
 
         let search_policy = &outings[0];
@@ -307,11 +310,7 @@ impl Search {
             refused: insertion.refused(),
             restarts: self.state.restarts,
             env_steps: self.state.env_steps,
-            search_policy: SearchPolicy {
-                objective: search_policy.objective,
-                length: search_policy.length,
-                measures: search_policy.measures.clone(),
-            },
+            search_policy: SearchPolicy { objective: search_policy.objective, length: search_policy.length },
             gradients: gradients.course,
             walk,
             seconds,
@@ -336,8 +335,10 @@ impl Search {
             Gradients::estimate(&gym, &self.config, agent, &mut critics, archives, &mut self.objective);
         if gradients.is_err() {
             self.objective.restore(self.state.reward.as_ref())?;
+            self.state.failures += 1;
         }
         let gradients = gradients.map_err(SearchError::during("gradients"))?;
+        self.state.reward = self.objective.save()?;
         self.state.critics = critics;
         self.state.env_steps += gradients.course.steps;
         Ok(gradients)
@@ -367,7 +368,8 @@ impl Search {
 
     /// Offers the search policy alone, then all branches as one batch.
     fn insert(&mut self, outings: &[Outing]) -> Result<(Insertion, Insertion), SearchError> {
-        let iteration = self.state.iteration;
+        // Counted from 1, as in reports.
+        let iteration = self.state.iteration + 1;
         // Number 0 is the search policy itself.
         let provenance = |i: usize| Provenance { iteration, branch: i.checked_sub(1).map(|b| b as u32) };
         let candidates: Vec<Candidate<'_>> =
@@ -378,6 +380,15 @@ impl Search {
 
     /// PPO on the mixture that xNES now believes in.
     fn walk(&mut self) -> Result<Course, Trouble> {
+        let walked = self.try_walk();
+        match &walked {
+            Ok(_) => self.state.reward = self.objective.save()?,
+            Err(_) => self.objective.restore(self.state.reward.as_ref())?,
+        }
+        walked
+    }
+
+    fn try_walk(&mut self) -> Result<Course, Trouble> {
         let coefficients = self.state.xnes.mean().iter().map(|&c| c as f32).collect();
         let environments = self.config.environments;
         let archives = &self.state.archives;
@@ -415,10 +426,11 @@ impl Search {
         }
     }
 
-    /// Environments and action noise of a part of this iteration: nothing is met twice.
+    /// Environments and action noise of a part of this iteration: nothing is met twice, not even after a failure, which
+    /// would only happen again.
     fn seed_of(&self, part: Part) -> u64 {
-        let mut draws =
-            Stream::new(self.seed, "parts of iterations").draws(part as u32, self.state.iteration);
+        let who = part as u32 + 16 * self.state.failures as u32;
+        let mut draws = Stream::new(self.seed, "parts of iterations").draws(who, self.state.iteration);
         u64::from(draws.bits()) << 32 | u64::from(draws.bits())
     }
 }

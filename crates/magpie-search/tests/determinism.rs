@@ -86,3 +86,15 @@ fn a_state_of_another_search_is_refused() {
     let Err(error) = Search::resume(env, config, Objective::True, 11, state) else { panic!("accepted") };
     assert!(error.to_string().contains("size of the policy"), "{error}");
 }
+
+#[test]
+fn without_an_elite_to_start_from_a_restart_still_walks() {
+    let env = Arc::new(Environment::new("hopper", Options::default()).unwrap());
+    let mut config = config(&env);
+    config.archive.threshold_min = 1e9;
+    let mut search = Search::new(env, config, Objective::True, 11).unwrap();
+    let before = search.state().agent.learner.policy.clone();
+    let report = search.iterate().unwrap();
+    assert_eq!((report.accepted, report.restarts), (0, 1));
+    assert!(search.state().agent.learner.policy != before);
+}

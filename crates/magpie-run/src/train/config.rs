@@ -1,7 +1,8 @@
 //! What a search run computes.
 
 use magpie_envs::Measure;
-use magpie_search::{ConfigError, SearchConfig};
+use magpie_learn::SettingError;
+use magpie_search::SearchConfig;
 use serde::{Deserialize, Serialize};
 
 use crate::error::RunError;
@@ -86,7 +87,7 @@ impl Config {
         // TOML has no larger whole numbers.
         within("seed", self.seed, 0..=i64::MAX as u64)?;
         within("iterations", self.iterations, 1..=1_000_000_000)?;
-        self.search.check(measures).map_err(|ConfigError { field, value, range }| RunError::Value {
+        self.search.check(measures).map_err(|SettingError { field, value, range }| RunError::Value {
             field: format!("search.{field}"),
             value,
             range: range.to_owned(),

@@ -306,9 +306,10 @@ fn objective(reward: Reward) -> Objective {
 fn row(report: &Report, seconds: f64) -> [f64; COLUMNS.len()] {
     let none = f64::NAN;
     let (m, gradient) = (&report.metrics, report.gradients.last.update);
-    let walk = report.walk.map(|course| course.last.update);
-    let walked = |value: fn(&magpie_learn::UpdateStats) -> f64| walk.as_ref().map_or(none, value);
-    let shares = [Some(report.gradients.curious_share), report.walk.map(|c| c.curious_share)];
+    let walked = report.walk.as_ref().and_then(|walk| walk.as_ref().ok());
+    let walk = walked.map(|course| course.last.update);
+    let of_walk = |value: fn(&magpie_learn::UpdateStats) -> f64| walk.as_ref().map_or(none, value);
+    let shares = [Some(report.gradients.curious_share), walked.map(|c| c.curious_share)];
     let curious = shares.iter().flatten().sum::<f64>() / shares.iter().flatten().count() as f64;
     let clock = |s: f64| (s * 1e3).round() / 1e3;
     [
@@ -332,12 +333,12 @@ fn row(report: &Report, seconds: f64) -> [f64; COLUMNS.len()] {
         gradient.ppo.approx_kl,
         gradient.minibatches as f64,
         gradient.explained_variance,
-        walked(|u| u.ppo.policy_loss),
-        walked(|u| u.ppo.value_loss),
-        walked(|u| u.ppo.approx_kl),
-        walked(|u| u.minibatches as f64),
-        walked(|u| u.explained_variance),
-        walked(|u| u.ppo.entropy),
+        of_walk(|u| u.ppo.policy_loss),
+        of_walk(|u| u.ppo.value_loss),
+        of_walk(|u| u.ppo.approx_kl),
+        of_walk(|u| u.minibatches as f64),
+        of_walk(|u| u.explained_variance),
+        of_walk(|u| u.ppo.entropy),
         clock(report.seconds.gradients),
         clock(report.seconds.evaluation),
         clock(report.seconds.archive),
