@@ -30,6 +30,6 @@ mod search;
 pub use branches::{Outing, elite_policy};
 pub use config::{ArchiveConfig, ConfigError, SearchConfig};
 pub use curiosity::{Curiosity, Memory, Scope};
-pub use objective::{Expert, Learnt, Objective};
+pub use objective::{Learnt, Objective};
 pub use phase::Course;
 pub use search::{Critic, Report, Search, SearchError, SearchPolicy, Seconds, State, Trouble};
