@@ -9,11 +9,11 @@ use std::sync::Arc;
 
 use anyhow::{Context, bail};
 use magpie_envs::Environment;
-use magpie_learn::{Actions, Evaluation, Networks, Policy, evaluate};
+use magpie_learn::{Actions, Evaluation, Policy, evaluate};
 use magpie_qd::{Acceptance, ArchivePair, Candidate, Metrics, Provenance, QdOffset};
 use magpie_run::{SavedArchive, SavedElite};
 
-use crate::archive::coordinates;
+use crate::archive::{coordinates, networks_of};
 
 /// Which elites.
 pub enum Selection {
@@ -46,18 +46,8 @@ pub fn reevaluate(
     if chosen.is_empty() {
         bail!("the archive is empty: there is nothing to run");
     }
-    let (about, env) = (&archive.about, &trial.env);
-    let networks = Networks::paper(env.observation_size(), env.action_size())?;
-    let sizes = (networks.policy_len(), env.observation_size());
-    let fits = |e: &&SavedElite| (e.policy.parameters.len(), e.policy.normaliser.mean().len()) == sizes;
-    if let Some(elite) = chosen.iter().find(|e| !fits(e)) {
-        bail!(
-            "the elites have {} parameters, but a policy for {} has {}",
-            elite.policy.parameters.len(),
-            about.task,
-            sizes.0
-        );
-    }
+    let env = &trial.env;
+    let networks = networks_of(&chosen, env)?;
     let policies: Vec<&Policy> = chosen.iter().map(|e| &e.policy).collect();
     let results = evaluate(env, &networks, &policies, trial.episodes, trial.actions, trial.seed);
     if let Some(path) = table {
