@@ -2,24 +2,12 @@
 
 use std::sync::Arc;
 
-use magpie_envs::{Batch, Environment, LaneSet, members};
-use magpie_nn::gaussian::{Gaussian, normals};
-use magpie_nn::{Network, Trace};
-use magpie_random::Stream;
-use magpie_simd::{Isa, LANES, Pack};
+use magpie_envs::{Batch, Chunk, Environment, LaneSet, members};
+use magpie_simd::{Isa, LANES};
 use rayon::prelude::*;
 
 use crate::agent::{Networks, Policy};
-use crate::update::OBSERVATION_LIMIT;
-
-/// How a policy acts while it is evaluated.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Actions {
-    /// As in training: drawn around the mean.
-    Sampled,
-    /// The mean itself.
-    Mean,
-}
+use crate::player::{Actions, Player};
 
 /// What the episodes of one policy gave.
 #[derive(Debug, Clone, PartialEq)]
@@ -61,7 +49,6 @@ pub fn evaluate(
     actions: Actions,
     seed: u64,
 ) -> Vec<Evaluation> {
-    // Not on the fastest kernel: a policy should do the same on machines of every kind, and physics takes the time.
     let isa = Isa::best();
     (0..policies.len())
         .into_par_iter()
@@ -72,7 +59,7 @@ pub fn evaluate(
             let mut chunks: Vec<_> = batch.into_chunks();
             let parts: Vec<Evaluation> = chunks
                 .par_iter_mut()
-                .map(|chunk| Player::new(env, networks, policies[i], isa, actions, seed).play(chunk))
+                .map(|chunk| play(env, Player::new(networks, policies[i], isa, actions, seed), chunk))
                 .collect();
             let mut whole = Evaluation { returns: vec![], lengths: vec![], measures: vec![] };
             for part in parts {
@@ -85,91 +72,36 @@ pub fn evaluate(
         .collect()
 }
 
-/// A policy at play in one chunk.
-struct Player<'a> {
-    env: &'a Environment,
-    network: Network,
-    gaussian: Gaussian,
-    normaliser: magpie_nn::normaliser::Frozen,
-    isa: Isa,
-    actions: Actions,
-    noise: Stream,
-}
-
-impl<'a> Player<'a> {
-    fn new(
-        env: &'a Environment,
-        networks: &Networks,
-        policy: &Policy,
-        isa: Isa,
-        actions: Actions,
-        seed: u64,
-    ) -> Player<'a> {
-        let (weights, log_std) = policy.parameters.split_at(networks.actor.parameters());
-        let mut network = Network::new(&networks.actor, isa, false);
-        network.load(weights);
-        Player {
-            env,
-            network,
-            gaussian: Gaussian::new(log_std),
-            normaliser: policy.normaliser.freeze(OBSERVATION_LIMIT),
-            isa,
-            actions,
-            noise: Stream::new(seed, "evaluation noise"),
-        }
-    }
-
-    fn play(&self, chunk: &mut magpie_envs::Chunk) -> Evaluation {
-        let (obs, act) = (self.env.observation_size(), self.env.action_size());
-        let dims = self.env.measure_size();
-        let count = chunk.len();
-        let mut seats = Seats::new(count);
-        let mut result = Evaluation {
-            returns: vec![0.0; count],
-            lengths: vec![0; count],
-            measures: vec![vec![0.0; dims]; count],
-        };
-        let panels = seats.groups();
-        let mut normal = vec![Pack::default(); panels * obs];
-        let mut trace = Trace::new(self.network.shape(), panels);
-        let mut actions = vec![Pack::default(); panels * act];
-        let mut noise = vec![Pack::default(); act];
-        chunk.reset();
-        while seats.groups() > 0 {
-            let groups = seats.groups();
-            for (group, normal) in chunk.groups()[..groups].iter().zip(normal.chunks_mut(obs)) {
-                self.normaliser.panels(self.isa, &group.observation, normal);
-            }
-            let means = self.network.forward(&normal[..groups * obs], &mut trace);
-            match self.actions {
-                Actions::Mean => actions[..groups * act].copy_from_slice(means),
-                Actions::Sampled => {
-                    for (i, (mean, action)) in means.chunks(act).zip(actions.chunks_mut(act)).enumerate() {
-                        let who = chunk.first() + (i * LANES) as u32;
-                        normals(self.isa, self.noise, who, chunk.clock(), &mut noise);
-                        self.gaussian.sample(self.isa, mean, &noise, action);
-                    }
+fn play(env: &Environment, mut player: Player, chunk: &mut Chunk) -> Evaluation {
+    let dims = env.measure_size();
+    let count = chunk.len();
+    let mut seats = Seats::new(count);
+    let mut result = Evaluation {
+        returns: vec![0.0; count],
+        lengths: vec![0; count],
+        measures: vec![vec![0.0; dims]; count],
+    };
+    chunk.reset();
+    while seats.groups() > 0 {
+        let groups = seats.groups();
+        chunk.step_without_reset(groups, player.act(chunk, groups));
+        for (g, group) in chunk.groups()[..groups].iter().enumerate() {
+            for lane in members(seats.playing(g)) {
+                let episode = seats.episode(g, lane);
+                result.returns[episode] += f64::from(group.reward.0[lane]);
+                result.lengths[episode] += 1;
+                for (sum, pack) in result.measures[episode].iter_mut().zip(&group.measure) {
+                    *sum += f64::from(pack.0[lane]);
                 }
             }
-            chunk.step_without_reset(groups, &actions[..groups * act]);
-            for (g, group) in chunk.groups()[..groups].iter().enumerate() {
-                for lane in members(seats.playing(g)) {
-                    let episode = seats.episode(g, lane);
-                    result.returns[episode] += f64::from(group.reward.0[lane]);
-                    result.lengths[episode] += 1;
-                    for (sum, pack) in result.measures[episode].iter_mut().zip(&group.measure) {
-                        *sum += f64::from(pack.0[lane]);
-                    }
-                }
-                seats.leave(g, group.done());
-            }
-            seats.close_ranks(|from, to| chunk.move_lane(from, to));
+            seats.leave(g, group.done());
         }
-        for (measures, &length) in result.measures.iter_mut().zip(&result.lengths) {
-            measures.iter_mut().for_each(|m| *m /= f64::from(length));
-        }
-        result
+        seats.close_ranks(|from, to| chunk.move_lane(from, to));
     }
+    for (measures, &length) in result.measures.iter_mut().zip(&result.lengths) {
+        measures.iter_mut().for_each(|m| *m /= f64::from(length));
+    }
+    result
 }
 
 /// Which episode sits in which lane. As episodes finish, the others move together, so that finished ones cost nothing.

@@ -11,12 +11,15 @@
 //!
 //! A chunk of environments runs the whole window alone, policy, critic and physics in cache, without waiting for the
 //! others; normalisers are frozen meanwhile and merge what was seen at its end, in the order of the chunks. So nothing
-//! depends on the number of threads. [`evaluate`] runs whole episodes of many policies.
+//! depends on the number of threads. [`evaluate`] runs whole episodes of many policies, [`record`] writes
+//! one of each down, step by step.
 
 mod agent;
 mod evaluate;
 pub mod gae;
 mod likelihood;
+mod player;
+mod record;
 mod rollout;
 mod setting;
 mod trainer;
@@ -24,7 +27,9 @@ mod update;
 mod window;
 
 pub use agent::{Agent, Networks, Policy};
-pub use evaluate::{Actions, Evaluation, evaluate};
+pub use evaluate::{Evaluation, evaluate};
+pub use player::Actions;
+pub use record::{Recording, record};
 pub use setting::SettingError;
 pub use trainer::{Episodes, Iteration, Trainer, TrainerState, iterate_all};
 pub use update::{TrainConfig, UpdateError, UpdateStats};

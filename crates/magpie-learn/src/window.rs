@@ -3,8 +3,6 @@
 //! Rows are ordered by chunk of environments, then by step, then by environment within the chunk: what a chunk writes
 //! is one piece, and what it writes in one step is one piece of that.
 
-use std::ops::Range;
-
 use magpie_envs::CHUNK;
 
 /// A number of steps in all environments of a batch.
@@ -109,16 +107,6 @@ impl Window {
     /// Number of environments.
     pub fn environments(&self) -> usize {
         self.environments
-    }
-
-    /// For each chunk: its rows, and how many environments it has.
-    pub fn chunks(&self) -> impl Iterator<Item = (Range<usize>, usize)> {
-        let steps = self.steps;
-        let environments = self.environments;
-        (0..environments).step_by(CHUNK).map(move |first| {
-            let size = CHUNK.min(environments - first);
-            (first * steps..(first + size) * steps, size)
-        })
     }
 
     /// The rows of one environment, in the order of time.

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use magpie_envs::{Environment, Options};
-use magpie_learn::{Actions, Agent, End, Networks, TrainConfig, Trainer, TrainerState, Window, evaluate};
+use magpie_learn::{
+    Actions, Agent, End, Networks, TrainConfig, Trainer, TrainerState, Window, evaluate, record,
+};
 use magpie_nn::Shape;
 
 fn setting(task: &str) -> (Arc<Environment>, Networks) {
@@ -182,4 +184,46 @@ fn a_policy_finds_its_own_actions_as_likely_as_when_it_drew_them() {
             assert!((got - want).abs() < 1e-3, "row {row} of {rows}: {got} and not {want}");
         }
     }
+}
+
+#[test]
+fn a_recording_is_the_episode_that_evaluation_sees() {
+    let (env, networks) = setting("walker2d");
+    let mut agents = [5, 6, 7].map(|seed| Agent::new(&networks, seed));
+    // So wild that actions have to be limited.
+    agents[1].learner.policy[networks.actor.parameters()..].fill(1.0);
+    let policies = agents.map(|agent| agent.policy());
+    let policies: Vec<_> = policies.iter().collect();
+    for actions in [Actions::Sampled, Actions::Mean] {
+        let recordings = record(&env, &networks, &policies, actions, 3);
+        let evaluations = evaluate(&env, &networks, &policies, 1, actions, 3);
+        for (recording, evaluation) in recordings.iter().zip(&evaluations) {
+            let length = recording.length();
+            assert_eq!([length as u32], evaluation.lengths[..]);
+            assert_eq!([recording.true_return()], evaluation.returns[..]);
+            assert_eq!(recording.terminated, length < 1000);
+            assert_eq!(recording.observations.len(), length * env.observation_size());
+            assert_eq!(recording.measures.len(), length * env.measure_size());
+            assert_eq!(recording.final_observation.len(), env.observation_size());
+            assert!(recording.actions.iter().all(|a| a.abs() <= 1.0));
+        }
+        assert_eq!(actions == Actions::Sampled, recordings[1].actions.contains(&1.0));
+    }
+}
+
+#[test]
+fn replaying_the_actions_of_a_recording_gives_its_observations() {
+    let (env, networks) = setting("hopper");
+    let policy = Agent::new(&networks, 5).policy();
+    let recording = record(&env, &networks, &[&policy], Actions::Sampled, 8).remove(0);
+    let mut batch = magpie_envs::Batch::new(Arc::clone(&env), 0..1, 8);
+    let mut rows = batch.rows();
+    batch.reset(&mut rows);
+    let before = recording.observations.chunks(env.observation_size());
+    for (observation, action) in before.zip(recording.actions.chunks(env.action_size())) {
+        assert_eq!(rows.observation, observation);
+        batch.step(action, &mut rows);
+    }
+    assert!(rows.terminated[0]);
+    assert_eq!(rows.final_observation, recording.final_observation);
 }

@@ -203,17 +203,24 @@ fn head(columns: &[Column<'_>], elites: usize, about: &About) -> serde_json::Res
 
 /// Whether a file says that it is an archive; one that cannot be read is an error.
 pub fn is_archive(path: &Path) -> Result<bool, RunError> {
-    // The head says it, and is short whatever the file holds.
+    Ok(about(path).map_err(RunError::io(path, "reading"))?.is_some())
+}
+
+/// After how many iterations a file was written, if it is an archive.
+pub(crate) fn is_archive_of(path: &Path) -> Option<u64> {
+    Some(about(path).ok()??.iteration)
+}
+
+/// What a file says that it is about; the head is short whatever the file holds.
+fn about(path: &Path) -> std::io::Result<Option<About>> {
     let mut head = Vec::new();
-    File::open(path)
-        .and_then(|file| file.take(LONGEST_HEAD).read_to_end(&mut head))
-        .map_err(RunError::io(path, "reading"))?;
-    let Some((length, rest)) = head.split_first_chunk() else { return Ok(false) };
+    File::open(path)?.take(LONGEST_HEAD).read_to_end(&mut head)?;
+    let Some((length, rest)) = head.split_first_chunk() else { return Ok(None) };
     let length = usize::try_from(u64::from_le_bytes(*length)).unwrap_or(usize::MAX);
     let object: Option<serde_json::Value> =
         rest.get(..length).and_then(|head| serde_json::from_slice(head).ok());
     let entry = object.as_ref().and_then(|object| object["__metadata__"]["magpie"].as_str());
-    Ok(entry.is_some_and(|entry| serde_json::from_str::<About>(entry).is_ok()))
+    Ok(entry.and_then(|entry| serde_json::from_str(entry).ok()))
 }
 
 /// Reads an archive and checks that it makes sense.

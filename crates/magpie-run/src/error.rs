@@ -77,8 +77,28 @@ pub enum RunError {
     /// A network of an impossible shape.
     #[error(transparent)]
     Shape(#[from] magpie_nn::ShapeError),
+    /// A file of demonstrations cannot be read, or is not for the task.
+    #[error(transparent)]
+    Demonstrations(#[from] magpie_rewards::demonstrations::DemonstrationError),
+    /// There is nothing to learn the reward from.
+    #[error(
+        "no demonstrations of {task} come with magpie, and {model} learns from some; name a file with --demos (`magpie demos \
+         make` and `magpie demos import` write them), or take the task's own reward with --reward true"
+    )]
+    NoDemonstrations {
+        /// The task.
+        task: String,
+        /// The reward model.
+        model: magpie_rewards::ModelName,
+    },
+    /// The reward model.
+    #[error(transparent)]
+    Reward(#[from] magpie_rewards::RewardError),
+    /// Somebody had enough before there was anything to keep.
+    #[error("stopped while the reward model learnt from the demonstrations; nothing was kept, start anew")]
+    Stopped,
     /// Learning met numbers that are not finite.
-    #[error("iteration {iteration}: {reason}; the checkpoint holds the last good state")]
+    #[error("iteration {iteration}: {reason}; the checkpoint holds the state of at most two minutes before")]
     Learning {
         /// When.
         iteration: u64,

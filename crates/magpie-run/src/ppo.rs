@@ -135,9 +135,7 @@ impl PpoRun {
         let run = PpoRun::assemble(config, env, robot, directory, (metrics, events))?;
         // The configuration comes last: a folder with one can be resumed.
         run.save()?;
-        let text = toml::to_string_pretty(&run.config)
-            .map_err(|e| RunError::Config { path: run.directory.file(CONFIG), problem: e.to_string() })?;
-        run.directory.write(CONFIG, text.as_bytes())?;
+        run.write_config()?;
         Ok(run)
     }
 
@@ -152,6 +150,7 @@ impl PpoRun {
         if config != (Config { steps: config.steps, ..state.config }) {
             return Err(RunError::changed(&file));
         }
+        let further = steps.is_some_and(|n| n != config.steps);
         config.steps = steps.unwrap_or(config.steps);
         config.check()?;
         let world = World::unchanged(path, state.robot.as_deref())?;
@@ -165,7 +164,16 @@ impl PpoRun {
         run.trainer
             .restore(state.trainer)
             .map_err(|e| RunError::Damaged { path: checkpoint, problem: e.to_string() })?;
+        if further {
+            run.write_config()?;
+        }
         Ok(run)
+    }
+
+    fn write_config(&self) -> Result<(), RunError> {
+        let text = toml::to_string_pretty(&self.config)
+            .map_err(|e| RunError::Config { path: self.directory.file(CONFIG), problem: e.to_string() })?;
+        self.directory.write(CONFIG, text.as_bytes())
     }
 
     fn assemble(
@@ -206,7 +214,7 @@ impl PpoRun {
     /// The kernel that the run was made with so far, if this machine's is another one: from here on the bytes will not
     /// be those of a run that had stayed.
     pub fn other_kernel(&self) -> Option<&str> {
-        Some(self.kernel_before.as_str()).filter(|&kernel| kernel != Kernel::best().name())
+        Some(self.kernel_before.as_str()).filter(|&before| !Kernel::best().gives_the_bits_of(before))
     }
 
     /// The configuration, resolved.

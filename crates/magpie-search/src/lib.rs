@@ -29,6 +29,6 @@ mod search;
 
 pub use config::{ArchiveConfig, SearchConfig};
 pub use curiosity::{Curiosity, Memory, Scope};
-pub use objective::{Expert, Learnt, Objective};
+pub use objective::{Learnt, Objective};
 pub use phase::Course;
 pub use search::{Critic, Report, Search, SearchError, SearchPolicy, Seconds, State, Trouble};

@@ -3,7 +3,7 @@
 use magpie_envs::EPISODE_STEPS;
 use magpie_learn::{Agent, End, Networks, Window};
 use magpie_random::Draws;
-use magpie_rewards::{Health, Needs, Record, RewardError, RewardModel, Transitions};
+use magpie_rewards::{Health, Needs, Pairs, Record, RewardError, RewardModel, Transitions};
 
 /// Pays for steps.
 pub enum Objective {
@@ -16,22 +16,7 @@ pub enum Objective {
 /// A reward model and what it learns from.
 pub struct Learnt {
     model: Box<dyn RewardModel>,
-    expert: Expert,
-}
-
-/// Rows of demonstrations, raw, as tables with one row a step.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Expert {
-    /// Observations on which the expert acted.
-    pub observations: Vec<f32>,
-    /// What it did, within ±1.
-    pub actions: Vec<f32>,
-    /// What it observed then.
-    pub next_observations: Vec<f32>,
-    /// Whether the episode ended by itself with the step.
-    pub terminated: Vec<bool>,
-    /// For rows that did, the steps that were left of the horizon; elsewhere 0.
-    pub lost: Vec<u32>,
+    expert: Pairs,
 }
 
 /// Columns of a window that its tables do not have as they are needed.
@@ -72,7 +57,7 @@ impl Derived {
 
 impl Learnt {
     /// A model that has been prepared, and its demonstrations.
-    pub fn new(model: Box<dyn RewardModel>, expert: Expert) -> Learnt {
+    pub fn new(model: Box<dyn RewardModel>, expert: Pairs) -> Learnt {
         Learnt { model, expert }
     }
 }
@@ -110,15 +95,7 @@ impl Objective {
             true => agent.policy().log_probs(networks, &expert.observations, &expert.actions),
             false => Vec::new(),
         };
-        let expert = Transitions {
-            observations: &expert.observations,
-            actions: &expert.actions,
-            next_observations: &expert.next_observations,
-            terminated: &expert.terminated,
-            log_probs: &log_probs,
-            rewards: &[],
-            lost: &expert.lost,
-        };
+        let expert = Transitions { log_probs: &log_probs, ..expert.transitions() };
         let derived = Derived::of(window, needs);
         model.update(&expert, &derived.transitions(window), &agent.eyes(), draws).map(Some)
     }
@@ -135,7 +112,10 @@ impl Objective {
     pub(crate) fn restore(&mut self, record: Option<&Record>) -> Result<(), RewardError> {
         match (self, record) {
             (Objective::Learnt(learnt), Some(record)) => learnt.model.restore(record),
-            _ => Ok(()),
+            (Objective::Learnt(_), None) => {
+                Err(RewardError::Record { problem: "there is none in the saved state".to_owned() })
+            }
+            (Objective::True, _) => Ok(()),
         }
     }
 }

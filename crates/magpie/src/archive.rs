@@ -4,8 +4,10 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use anyhow::Context;
-use magpie_run::{SavedArchive, load_archive};
+use anyhow::{Context, bail};
+use magpie_envs::Environment;
+use magpie_learn::Networks;
+use magpie_run::{SavedArchive, SavedElite, load_archive};
 
 use crate::npz::OutFile;
 
@@ -107,6 +109,22 @@ fn print(archive: &SavedArchive) -> anyhow::Result<()> {
 pub fn coordinates(archive: &SavedArchive, cell: usize) -> String {
     let coordinates = archive.about.grid.coordinates(cell).unwrap_or_default();
     coordinates.iter().map(usize::to_string).collect::<Vec<_>>().join(",")
+}
+
+/// The networks that elites are parameters of, if they are any of this environment's.
+pub fn networks_of(elites: &[&SavedElite], env: &Environment) -> anyhow::Result<Networks> {
+    let networks = Networks::paper(env.observation_size(), env.action_size())?;
+    let sizes = (networks.policy_len(), env.observation_size());
+    let fits = |e: &&&SavedElite| (e.policy.parameters.len(), e.policy.normaliser.mean().len()) == sizes;
+    if let Some(elite) = elites.iter().find(|e| !fits(e)) {
+        bail!(
+            "the elites have {} parameters, but a policy for {} has {}",
+            elite.policy.parameters.len(),
+            env.stage.task.name,
+            sizes.0
+        );
+    }
+    Ok(networks)
 }
 
 fn write_csv(archive: &SavedArchive, path: &Path) -> anyhow::Result<()> {

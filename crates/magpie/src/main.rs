@@ -2,6 +2,7 @@
 
 mod archive;
 mod bench;
+mod demos;
 mod envs;
 mod eval;
 mod npz;
@@ -36,6 +37,8 @@ enum Command {
     Ppo(ppo::Args),
     /// Search for many different, good policies; the result is an archive.
     Train(train::Args),
+    /// Make, import or look at demonstrations: what rewards are learnt from.
+    Demos(demos::Args),
     /// Run whole episodes with a trained policy, or with elites of an archive.
     Eval(eval::Args),
     /// Show or export the archive of a search.
@@ -50,6 +53,7 @@ fn main() -> ExitCode {
         Command::Rollout(args) => rollout::run(&args).map(|()| ExitCode::SUCCESS),
         Command::Ppo(args) => ppo::run(&args),
         Command::Train(args) => train::run(&args),
+        Command::Demos(args) => demos::run(&args).map(|()| ExitCode::SUCCESS),
         Command::Archive(args) => archive::run(&args).map(|()| ExitCode::SUCCESS),
         Command::Eval(args) => eval::run(&args).map(|()| ExitCode::SUCCESS),
         Command::Bench(args) => bench::run(&args).map(|()| ExitCode::SUCCESS),

@@ -1,7 +1,7 @@
 //! Archives as pictures.
 
 use magpie_qd::Grid;
-use magpie_report::plot::{Dimension, HeatMap, PlotError, heat_map};
+use magpie_report::plot::{Dimension, HeatMap, PlotError, Points, heat_map};
 
 /// What an archive holds, as far as a picture shows it.
 pub struct Scene<'a> {
@@ -11,11 +11,13 @@ pub struct Scene<'a> {
     pub names: &'a [String],
     /// Cell and objective of each elite.
     pub cells: &'a [(usize, f64)],
+    /// Where demonstrations lie, one row of measures each.
+    pub demonstrations: &'a [Vec<f64>],
 }
 
 /// A heat map in PNG: bars for one measure, a field for two, a field for each pair for more.
 pub fn png(scene: &Scene<'_>) -> Result<Vec<u8>, PlotError> {
-    let Scene { title, grid, names, cells } = *scene;
+    let Scene { title, grid, names, cells, demonstrations } = *scene;
     let dimensions: Vec<Dimension> = names
         .iter()
         .enumerate()
@@ -25,7 +27,14 @@ pub fn png(scene: &Scene<'_>) -> Result<Vec<u8>, PlotError> {
             cells: grid.dims()[j],
         })
         .collect();
-    let map =
-        HeatMap { title, dimensions: &dimensions, objective: "return", cells, scale: None, points: None };
+    let points = Points { name: "demonstrations", at: demonstrations };
+    let map = HeatMap {
+        title,
+        dimensions: &dimensions,
+        objective: "return",
+        cells,
+        scale: None,
+        points: Some(points).filter(|points| !points.at.is_empty()),
+    };
     heat_map(&map)?.png()
 }

@@ -9,11 +9,11 @@ use std::sync::Arc;
 
 use anyhow::{Context, bail};
 use magpie_envs::Environment;
-use magpie_learn::{Actions, Evaluation, Networks, Policy, evaluate};
-use magpie_qd::{Acceptance, ArchivePair, Candidate, Metrics, Provenance, QdOffset};
+use magpie_learn::{Actions, Evaluation, Policy, evaluate};
+use magpie_qd::{Acceptance, ArchivePair, Candidate, Cells, Metrics, Provenance, QdOffset};
 use magpie_run::{SavedArchive, SavedElite};
 
-use crate::archive::coordinates;
+use crate::archive::{coordinates, networks_of};
 
 /// Which elites.
 pub enum Selection {
@@ -46,18 +46,8 @@ pub fn reevaluate(
     if chosen.is_empty() {
         bail!("the archive is empty: there is nothing to run");
     }
-    let (about, env) = (&archive.about, &trial.env);
-    let networks = Networks::paper(env.observation_size(), env.action_size())?;
-    let sizes = (networks.policy_len(), env.observation_size());
-    let fits = |e: &&SavedElite| (e.policy.parameters.len(), e.policy.normaliser.mean().len()) == sizes;
-    if let Some(elite) = chosen.iter().find(|e| !fits(e)) {
-        bail!(
-            "the elites have {} parameters, but a policy for {} has {}",
-            elite.policy.parameters.len(),
-            about.task,
-            sizes.0
-        );
-    }
+    let env = &trial.env;
+    let networks = networks_of(&chosen, env)?;
     let policies: Vec<&Policy> = chosen.iter().map(|e| &e.policy).collect();
     let results = evaluate(env, &networks, &policies, trial.episodes, trial.actions, trial.seed);
     if let Some(path) = table {
@@ -84,13 +74,10 @@ fn elite_at<'a>(archive: &'a SavedArchive, text: &str) -> anyhow::Result<&'a Sav
             centre.iter().zip(other).map(|(a, b)| (a - b).powi(2)).sum()
         };
         let nearest = archive.elites.iter().min_by(|a, b| distance(a).total_cmp(&distance(b)));
-        let hint = nearest.map(|e| format!("; the nearest that holds one is {}", coordinates_of(archive, e)));
+        let hint =
+            nearest.map(|e| format!("; the nearest that holds one is {}", coordinates(archive, e.cell)));
         format!("cell {text} holds no elite{}", hint.unwrap_or_default())
     })
-}
-
-fn coordinates_of(archive: &SavedArchive, elite: &SavedElite) -> String {
-    coordinates(archive, elite.cell)
 }
 
 /// The archive that the re-evaluated elites make.
@@ -122,14 +109,9 @@ fn print_all(
     trial: &Trial,
 ) -> anyhow::Result<()> {
     let (stored, now) = (archive.metrics(), corrected(archive, results)?);
-    let moved = chosen
-        .iter()
-        .zip(results)
-        .filter(|(elite, result)| {
-            let cell = magpie_qd::Cells::from(archive.about.grid.clone()).index_of(&result.mean_measures());
-            cell != Ok(elite.cell)
-        })
-        .count();
+    let cells = Cells::from(archive.about.grid.clone());
+    let stays = |elite: &SavedElite, now: &Evaluation| cells.index_of(&now.mean_measures()) == Ok(elite.cell);
+    let moved = chosen.iter().zip(results).filter(|(elite, now)| !stays(elite, now)).count();
     let mut out = std::io::stdout().lock();
     writeln!(
         out,
@@ -159,7 +141,7 @@ fn print_one(
     trial: &Trial,
 ) -> anyhow::Result<()> {
     let mut out = std::io::stdout().lock();
-    let cell = coordinates_of(archive, elite);
+    let cell = coordinates(archive, elite.cell);
     writeln!(
         out,
         "{}, elite of cell {cell}, {} episodes{}",

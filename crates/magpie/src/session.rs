@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::Context;
+use magpie_nn::Kernel;
 
 /// What shells expect of a program that Ctrl-C has stopped.
 pub const INTERRUPTED: u8 = 130;
@@ -40,8 +41,9 @@ pub fn mention_kernel(before: Option<&str>) -> anyhow::Result<()> {
     let Some(before) = before else { return Ok(()) };
     writeln!(
         std::io::stderr(),
-        "note: this run was made with the {before} kernel, which this machine does not have; it goes on, but not to the \
-         same bytes"
+        "note: this run was made with the {before} kernel and goes on with {}, which is this machine's fastest: it will \
+         not end in the same bytes as it would have there",
+        Kernel::best()
     )?;
     Ok(())
 }

@@ -1,6 +1,7 @@
 //! `magpie train`: a search, from an empty archive to a full one.
 
 use std::io::{IsTerminal, Write};
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Instant;
@@ -8,11 +9,13 @@ use std::time::Instant;
 use anyhow::ensure;
 use indicatif::{ProgressBar, ProgressStyle};
 use magpie_envs::{Measure, TASKS};
+use magpie_rewards::{Demonstrations, ModelName};
+use magpie_run::RunError;
 use magpie_run::settings::{read_text, resolve};
-use magpie_run::train::{Config, Preset, Progress, Reward, TrainRun};
+use magpie_run::train::{Config, Preset, Progress, TrainRun};
 
 use crate::picture::{self, Scene};
-use crate::session;
+use crate::session::{self, Stop};
 use crate::world::WorldArgs;
 
 #[derive(clap::Args)]
@@ -20,10 +23,15 @@ pub struct Args {
     /// Task to search on, such as walker2d (`magpie envs` lists them); --config can name it instead.
     #[arg(required_unless_present_any = ["resume", "config"], conflicts_with = "resume")]
     task: Option<String>,
-    /// Where the objective reward comes from: true is the task's own.
-    #[arg(long, value_enum, conflicts_with = "resume")]
-    reward: Option<RewardArg>,
-    /// Bonus for each step of an episode that behaves like nobody in the archive; 0 for none.
+    /// Where the objective reward comes from: learnt from demonstrations by gail, vail, diffail, airl, giril or maxent,
+    /// or true, the task's own; gail if not given.
+    #[arg(long, value_name = "MODEL", conflicts_with = "resume")]
+    reward: Option<ModelName>,
+    /// Demonstrations to learn the reward from (`magpie demos` makes them); those that come with magpie if not given.
+    #[arg(long, value_name = "FILE", conflicts_with = "resume")]
+    demos: Option<PathBuf>,
+    /// Bonus for each step of an episode that behaves like nobody in the archive; if not given, 2 with a learnt reward and
+    /// 0, which is none, with the true one.
     #[arg(long, value_name = "Q", conflicts_with = "resume")]
     curiosity: Option<f64>,
     /// How behaviour is measured: feet_contact, jump or angle; feet_contact if not given.
@@ -49,7 +57,7 @@ pub struct Args {
     #[arg(long, conflicts_with = "resume")]
     out: Option<PathBuf>,
     /// Go on with the run in this folder; --iterations may ask for more than was first planned.
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", conflicts_with = "WorldArgs")]
     resume: Option<PathBuf>,
     /// Iterations between checkpoints; once a minute if not given.
     #[arg(long, value_name = "ITERATIONS", value_parser = clap::value_parser!(u64).range(1..))]
@@ -59,11 +67,6 @@ pub struct Args {
     threads: Option<u16>,
     #[command(flatten)]
     world: WorldArgs,
-}
-
-#[derive(Clone, Copy, clap::ValueEnum)]
-enum RewardArg {
-    True,
 }
 
 #[derive(Clone, Copy, clap::ValueEnum)]
@@ -83,25 +86,30 @@ impl Args {
         };
         let text = self.config.as_deref().map(read_text).transpose()?;
         let file = self.config.as_deref().zip(text.as_deref());
-        // The preset depends on task and measure, so that these have to be known first.
+        // The preset depends on task, measure and reward, so that these have to be known first.
         let measure = self.measure.unwrap_or(Measure::FeetContact);
-        let mut known = Config::new(TASKS[0].name, measure, preset)?;
+        let mut known = Config::new(TASKS[0].name, measure, ModelName::default(), preset)?;
         known.task = String::new();
         let known = resolve(known, file, &self.set)?;
         let task = self.task.clone().unwrap_or(known.task);
         ensure!(!task.is_empty(), "no task is named; name one, here or as `task` in the file");
         let measure = self.measure.unwrap_or(known.measure);
+        let reward = self.reward.unwrap_or(known.reward.model);
 
-        let mut config = resolve(Config::new(&task, measure, preset)?, file, &self.set)?;
-        if let (Some(file), Some(robot)) = (&self.config, &config.world.robot) {
-            // As in the configuration of a run, whose robot lies beside it.
-            config.world.robot = Some(file.with_file_name("").join(robot));
+        let mut config = resolve(Config::new(&task, measure, reward, preset)?, file, &self.set)?;
+        if let Some(file) = &self.config {
+            // As in the configuration of a run, whose robot and demonstrations lie beside it.
+            for beside in [&mut config.world.robot, &mut config.demos.file].into_iter().flatten() {
+                *beside = file.with_file_name("").join(&*beside);
+            }
         }
-        (config.task, config.measure) = (task, measure);
-        if let Some(reward) = self.reward {
-            config.reward = match reward {
-                RewardArg::True => Reward::True,
-            };
+        (config.task, config.measure, config.reward.model) = (task, measure, reward);
+        if let Some(demos) = &self.demos {
+            ensure!(
+                reward != ModelName::True,
+                "--demos: the true reward is not learnt; leave out one of the two"
+            );
+            config.demos.file = Some(demos.clone());
         }
         config.seed = self.seed.unwrap_or(config.seed);
         config.iterations = self.iterations.unwrap_or(config.iterations);
@@ -114,19 +122,28 @@ impl Args {
 
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     session::threads(args.threads)?;
+    let stop = session::stop_on_ctrl_c()?;
     let mut run = match &args.resume {
         Some(folder) => TrainRun::resume(folder, args.iterations)?,
         None => {
             let config = args.resolve()?;
-            let folder = format!("runs/{}-{}-{}", config.task, config.reward.name(), config.seed);
-            TrainRun::start(config, &args.out.clone().unwrap_or(folder.into()))?
+            let folder = format!("runs/{}-{}-{}", config.task, config.reward.model, config.seed);
+            let folder = args.out.clone().unwrap_or(folder.into());
+            let mut preparation = Preparation::new(config.reward.model, &stop);
+            match TrainRun::start(config, &folder, &mut |progress| preparation.show(progress)) {
+                Err(stopped @ RunError::Stopped) => {
+                    writeln!(std::io::stderr(), "{stopped}")?;
+                    return Ok(ExitCode::from(session::INTERRUPTED));
+                }
+                started => started?,
+            }
         }
     };
     if let Some(iterations) = args.checkpoint_every {
         run.save_every(iterations);
     }
     session::mention_kernel(run.other_kernel())?;
-    let stop = session::stop_on_ctrl_c()?;
+    mention_task(&run)?;
     let mut display = Display::new(&run);
     let mut drawn = false;
     while !run.is_finished() && !stop.requested() {
@@ -141,18 +158,69 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     display.close();
     if !run.is_finished() {
         run.save()?;
-        draw(&mut run)?;
     }
+    draw(&mut run)?;
     summary(&run)
 }
 
-/// A picture of the archive as it is now.
+/// Says that demonstrations are of another task, which may be meant.
+fn mention_task(run: &TrainRun) -> anyhow::Result<()> {
+    let Some(demonstrations) = run.demonstrations() else { return Ok(()) };
+    let (theirs, ours) = (&demonstrations.columns().about.task, &run.config().task);
+    if !theirs.is_empty() && theirs != ours {
+        writeln!(std::io::stderr(), "note: these are demonstrations of {theirs}, and the task is {ours}")?;
+    }
+    Ok(())
+}
+
+/// How far a reward model is that learns before the search: ten lines at most.
+struct Preparation<'a> {
+    model: ModelName,
+    stop: &'a Stop,
+    tenths: usize,
+}
+
+impl<'a> Preparation<'a> {
+    fn new(model: ModelName, stop: &'a Stop) -> Preparation<'a> {
+        Preparation { model, stop, tenths: 0 }
+    }
+
+    fn show(&mut self, progress: magpie_rewards::Progress) -> ControlFlow<()> {
+        let magpie_rewards::Progress { done, total, loss } = progress;
+        let tenths = 10 * done / total.max(1);
+        if tenths > self.tenths {
+            self.tenths = tenths;
+            let model = self.model;
+            // Who does not read this can have the reward model all the same.
+            let _ = writeln!(
+                std::io::stderr(),
+                "{model} learns from the demonstrations: {done} of {total} epochs, loss {loss:.4}"
+            );
+        }
+        if self.stop.requested() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+}
+
+/// Where the demonstrations lie, if they were measured as the run measures.
+fn places(run: &TrainRun, dimensions: usize) -> Vec<Vec<f64>> {
+    let alike = |d: &&Demonstrations| d.columns().about.measure == run.config().measure.name();
+    let places = run.demonstrations().filter(alike).map(Demonstrations::places).unwrap_or_default();
+    places.into_iter().flatten().filter(|place| place.len() == dimensions).collect()
+}
+
+/// A picture of the archive as it is now, with the demonstrations in it.
 fn draw(run: &mut TrainRun) -> anyhow::Result<()> {
     let about = run.about()?;
     let entries = run.search().state().archives.result().entries();
     let cells: Vec<(usize, f64)> = entries.map(|(cell, entry)| (cell, entry.objective)).collect();
     let title = format!("{}, iteration {}", about.task, about.iteration);
-    let png = picture::png(&Scene { title: &title, grid: &about.grid, names: &about.names, cells: &cells })?;
+    let png = picture::png(&Scene {
+        title: &title,
+        grid: &about.grid,
+        names: &about.names,
+        cells: &cells,
+        demonstrations: &places(run, about.names.len()),
+    })?;
     Ok(run.picture("archive", &png)?)
 }
 

@@ -48,6 +48,13 @@ impl Kernel {
     pub fn name(self) -> &'static str {
         if self.amx.is_some() { "amx" } else { self.isa.name() }
     }
+
+    /// Whether the kernel called `other` gives the same results to the last bit: all with fused multiply-adds and
+    /// without tiles do.
+    pub fn gives_the_bits_of(self, other: &str) -> bool {
+        let fused = ["avx512", "avx2"];
+        self.name() == other || (fused.contains(&self.name()) && fused.contains(&other))
+    }
 }
 
 impl From<Isa> for Kernel {

@@ -13,7 +13,7 @@ use crate::transitions::Sizes;
 pub struct Given {
     /// The task.
     pub task: String,
-    /// Fingerprint of the robot.
+    /// Name of the robot.
     pub robot: String,
     /// The measure of the steps.
     pub measure: String,

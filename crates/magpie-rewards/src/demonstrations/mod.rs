@@ -3,9 +3,11 @@
 //! Observations are raw; actions are as the environment took them, limited to ±1; both are of the same step. Within an
 //! episode the observation after a step is the one before the next, so only the last of each is kept beside.
 //!
-//! [`Demonstrations::load`] and [`Demonstrations::save`] are magpie's own file format, [`import`] reads others.
+//! [`Demonstrations::load`] and [`Demonstrations::save`] are magpie's own file format, [`import`] reads others, and
+//! [`bundled`] ones come with the crate.
 
 mod array;
+mod bundled;
 mod error;
 mod file;
 mod imitation;
@@ -20,6 +22,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::transitions::{Needs, Sizes, Transitions};
 
+pub use bundled::bundled;
 pub use error::{DemonstrationError, Problem};
 pub use import::{Given, import, import_bytes};
 
@@ -32,7 +35,7 @@ pub struct About {
     /// The task; empty if nobody said.
     #[serde(default)]
     pub task: String,
-    /// Fingerprint of the robot; empty if nobody said.
+    /// Name of the robot; empty if nobody said.
     #[serde(default)]
     pub robot: String,
     /// The measure; empty if nobody said.
@@ -210,6 +213,26 @@ impl Demonstrations {
         }
         columns.final_observations.truncate(columns.final_observations.len() / old * columns.episodes.len());
         Demonstrations { columns }
+    }
+
+    /// Where each episode lies in the space of measures: the mean over its steps, or what is known of its
+    /// demonstrator; nothing for an episode of which neither is known.
+    pub fn places(&self) -> Vec<Option<Vec<f64>>> {
+        let Columns { episodes, measures, .. } = &self.columns;
+        let width = measures.len() / self.steps();
+        let mut first = 0;
+        let place = |episode: &Episode| {
+            let steps = measures.get(first * width..(first + episode.length) * width);
+            first += episode.length;
+            let mean = |d: usize, steps: &[f32]| {
+                steps.chunks_exact(width).map(|row| f64::from(row[d])).sum::<f64>() / episode.length as f64
+            };
+            match steps.filter(|steps| !steps.is_empty()) {
+                Some(steps) => Some((0..width).map(|d| mean(d, steps)).collect()),
+                None => episode.demonstrator.as_ref().map(|d| d.measures.clone()).filter(|m| !m.is_empty()),
+            }
+        };
+        episodes.iter().map(place).collect()
     }
 
     /// Mean and variance of the observations.

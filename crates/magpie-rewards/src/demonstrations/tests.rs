@@ -125,3 +125,15 @@ fn what_does_not_fit_is_named() {
         assert!(problem.contains(message), "{problem}");
     }
 }
+
+#[test]
+fn episodes_lie_at_the_mean_of_their_steps_or_where_their_demonstrator_does() {
+    let mut some = columns();
+    some.measures = (0..146).flat_map(|row| if row < 45 { [0.25, 0.5] } else { [1.0, 0.0] }).collect();
+    let places = Demonstrations::new(some.clone()).unwrap().places();
+    assert_eq!(places, [Some(vec![0.25, 0.5]), Some(vec![1.0, 0.0]), Some(vec![1.0, 0.0])]);
+    some.measures.clear();
+    some.episodes[1].demonstrator = None;
+    let places = Demonstrations::new(some).unwrap().places();
+    assert_eq!(places, [Some(vec![0.1, 0.2]), None, Some(vec![0.1, 0.2])]);
+}

@@ -2,9 +2,11 @@
 
 use magpie_envs::Measure;
 use magpie_learn::SettingError;
+use magpie_rewards::{ModelName, RewardConfig};
 use magpie_search::SearchConfig;
 use serde::{Deserialize, Serialize};
 
+use super::demos::Demos;
 use crate::error::RunError;
 use crate::settings::within;
 use crate::world::World;
@@ -17,34 +19,22 @@ pub struct Config {
     pub task: String,
     /// How behaviour is measured.
     pub measure: Measure,
-    /// Where the objective reward comes from.
-    pub reward: Reward,
     /// Seed of all random streams.
     pub seed: u64,
     /// Iterations to make.
     pub iterations: u64,
+    /// What a reward is learnt from.
+    pub demos: Demos,
+    /// Where the objective reward comes from.
+    pub reward: RewardConfig,
     /// The robot, and what it has to cope with.
     pub world: World,
     /// The search itself.
     pub search: SearchConfig,
 }
 
-/// Where the objective reward comes from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Reward {
-    /// The environment.
-    True,
-}
-
-impl Reward {
-    /// As in configuration files.
-    pub fn name(self) -> &'static str {
-        match self {
-            Reward::True => "true",
-        }
-    }
-}
+/// q of the paper's imitation: what a step earns beside its reward in an episode that falls in an empty cell.
+const CURIOSITY: f64 = 2.0;
 
 /// How much to spend.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,10 +48,14 @@ pub enum Preset {
 }
 
 impl Config {
-    /// The configuration of a preset. All have the paper's values where they do not say otherwise.
-    pub fn new(task: &str, measure: Measure, preset: Preset) -> Result<Config, RunError> {
+    /// The configuration of a preset. All have the paper's values where they do not say otherwise; learnt rewards have
+    /// the paper's curiosity, the true one has none.
+    pub fn new(task: &str, measure: Measure, model: ModelName, preset: Preset) -> Result<Config, RunError> {
         let world = World::default();
         let mut search = SearchConfig::paper(&world.environment(task, Some(measure))?);
+        if model != ModelName::True {
+            search.curiosity.weight = CURIOSITY;
+        }
         // A tenth of the paper's environments and branches: each branch is still judged by ten episodes.
         if preset != Preset::Paper {
             (search.environments, search.branches) = (300, 30);
@@ -74,9 +68,10 @@ impl Config {
         Ok(Config {
             task: task.to_owned(),
             measure,
-            reward: Reward::True,
             seed: 0,
             iterations,
+            demos: Demos::default(),
+            reward: RewardConfig { model, ..RewardConfig::default() },
             world,
             search,
         })

@@ -1,7 +1,11 @@
-//! A search as a run: configuration, folder, metrics, checkpoints.
+//! A search as a run: configuration, demonstrations, folder, metrics, checkpoints.
 
 mod config;
+mod demos;
+mod metrics;
+mod objective;
 mod run;
 
-pub use config::{Config, Preset, Reward};
+pub use config::{Config, Preset};
+pub use demos::Demos;
 pub use run::{Progress, TrainRun};

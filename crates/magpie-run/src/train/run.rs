@@ -1,29 +1,34 @@
 //! A search under way, in its folder.
 
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use magpie_envs::Environment;
 use magpie_nn::Kernel;
+use magpie_rewards::{Demonstrations, Progress as Preparation};
 use magpie_search::{Objective, Report, Search, SearchError, State};
 use serde::{Deserialize, Serialize};
 
-use super::config::{Config, Reward};
-use crate::archive_file::{About, save_archive};
+use super::config::Config;
+use super::demos::Demos;
+use super::metrics::{COLUMNS, row};
+use super::objective::Draft;
+use crate::archive_file::{About, is_archive_of, save_archive};
 use crate::checkpoint;
 use crate::directory::{CONFIG, RunDirectory};
 use crate::error::RunError;
 use crate::metrics::Metrics;
-use crate::settings::{read_text, resolve};
+use crate::settings::{read_text, resolve, within};
 use crate::tensorboard::Events;
 use crate::world::World;
 
 /// A search that writes down what it finds.
 pub struct TrainRun {
     config: Config,
-    /// The text of the robot file, if the robot is not the task's own.
-    robot: Option<String>,
+    kept: Kept,
+    demonstrations: Option<Demonstrations>,
     env: Arc<Environment>,
     search: Search,
     directory: RunDirectory,
@@ -36,6 +41,17 @@ pub struct TrainRun {
     kernel_before: String,
     started: Instant,
     saved: Instant,
+    /// How long that took.
+    saving: Duration,
+}
+
+/// What files in the folder must still be when the run goes on.
+#[derive(Clone, Serialize, Deserialize)]
+struct Kept {
+    /// The text of the robot file, if the robot is not the task's own.
+    robot: Option<String>,
+    /// The checksum of the demonstrations, if the reward is learnt from any.
+    demonstrations: Option<u32>,
 }
 
 /// Where the numbers of an iteration go.
@@ -48,7 +64,7 @@ struct Tables {
 #[derive(Deserialize)]
 struct Saved {
     config: Config,
-    robot: Option<String>,
+    kept: Kept,
     kernel: String,
     search: State,
     seconds: f64,
@@ -58,7 +74,7 @@ struct Saved {
 #[derive(Serialize)]
 struct Saving<'a> {
     config: &'a Config,
-    robot: &'a Option<String>,
+    kept: &'a Kept,
     kernel: &'static str,
     search: &'a State,
     seconds: f64,
@@ -80,57 +96,38 @@ const CHECKPOINT: &str = "checkpoint/search";
 pub(crate) const ARCHIVE: &str = "archive.safetensors";
 /// At most this much work, and the iteration under way, is lost when a run is killed.
 const SAVE_EVERY: Duration = Duration::from_secs(60);
-
-/// Columns of `metrics.csv`. Those that begin with `seconds` are what the clock said; all others are the same whenever
-/// and wherever the run is made.
-const COLUMNS: [&str; 31] = [
-    "iteration",
-    "qd_score",
-    "qd_score_offset",
-    "coverage",
-    "best",
-    "mean",
-    "elites",
-    "new_cells",
-    "accepted",
-    "refused",
-    "restarts",
-    "env_steps",
-    "search_return",
-    "search_length",
-    "curious_share",
-    "gradient_policy_loss",
-    "gradient_value_loss",
-    "gradient_approx_kl",
-    "gradient_minibatches",
-    "gradient_explained_variance",
-    "walk_policy_loss",
-    "walk_value_loss",
-    "walk_approx_kl",
-    "walk_minibatches",
-    "walk_explained_variance",
-    "walk_entropy",
-    "seconds_gradients",
-    "seconds_evaluation",
-    "seconds_archive",
-    "seconds_walk",
-    "seconds",
-];
+const SAVE_AT_LEAST_EVERY: Duration = Duration::from_secs(240);
 
 impl TrainRun {
-    /// Starts a run in a new folder.
-    pub fn start(mut config: Config, path: &Path) -> Result<TrainRun, RunError> {
+    /// Starts a run in a new folder. A reward model that has to learn from the demonstrations first tells `progress`
+    /// how far it is, and is stopped by it.
+    pub fn start(
+        mut config: Config,
+        path: &Path,
+        progress: &mut dyn FnMut(Preparation) -> ControlFlow<()>,
+    ) -> Result<TrainRun, RunError> {
         let env = Arc::new(config.world.environment(&config.task, Some(config.measure))?);
         config.check(env.measure_size())?;
+        let found = config.demos.find(&config.reward, &env)?;
+        let demonstrations = found.clone().map(|all| config.demos.chosen(all));
+        let draft =
+            demonstrations.as_ref().map(|d| Draft::new(&config.reward, d, config.seed)).transpose()?;
         let directory = RunDirectory::create(path)?;
-        let robot = config.world.move_in(&directory)?;
+        let kept = Kept {
+            robot: config.world.move_in(&directory)?,
+            demonstrations: found.map(|found| config.demos.move_in(&found, &directory)).transpose()?,
+        };
+        if demonstrations.is_none() {
+            config.demos = Demos::default();
+        }
+        let objective = draft.map_or(Ok(Objective::True), |draft| draft.prepared(progress))?;
         let tables = Tables {
             metrics: Metrics::create(&directory.file("metrics.csv"), &COLUMNS)?,
             events: Events::create(path)?,
         };
-        let search =
-            Search::new(Arc::clone(&env), config.search.clone(), objective(config.reward), config.seed)?;
-        let mut run = TrainRun::assemble(config, robot, env, search, directory, tables, 0.0);
+        let search = Search::new(Arc::clone(&env), config.search.clone(), objective, config.seed)?;
+        let mut run = TrainRun::assemble(config, env, search, directory, tables, kept);
+        run.demonstrations = demonstrations;
         // The configuration comes last: a folder with one can be resumed.
         run.save()?;
         run.write_config()?;
@@ -150,51 +147,59 @@ impl TrainRun {
         }
         let further = iterations.is_some_and(|n| n != config.iterations);
         config.iterations = iterations.unwrap_or(config.iterations);
-        let world = World::unchanged(path, saved.robot.as_deref())?;
+        within("iterations", config.iterations, saved.search.iteration.max(1)..)?;
+        let world = World::unchanged(path, saved.kept.robot.as_deref())?;
         let env = Arc::new(world.environment(&config.task, Some(config.measure))?);
         config.check(env.measure_size())?;
+        let demos = config.demos.unchanged(path, saved.kept.demonstrations)?;
+        let demonstrations = demos.find(&config.reward, &env)?.map(|all| demos.chosen(all));
+        let draft =
+            demonstrations.as_ref().map(|d| Draft::new(&config.reward, d, config.seed)).transpose()?;
+        let objective = draft.map_or(Objective::True, Draft::restorable);
         let tables = Tables {
             metrics: Metrics::resume(&directory.file("metrics.csv"), &COLUMNS, saved.search.iteration)?,
             events: Events::resume(path, saved.search.iteration)?,
         };
-        let search = Search::resume(
-            Arc::clone(&env),
-            config.search.clone(),
-            objective(config.reward),
-            config.seed,
-            saved.search,
-        )
-        .map_err(|e| RunError::Damaged { path: checkpoint, problem: e.to_string() })?;
-        let mut run = TrainRun::assemble(config, saved.robot, env, search, directory, tables, saved.seconds);
+        let search =
+            Search::resume(Arc::clone(&env), config.search.clone(), objective, config.seed, saved.search)
+                .map_err(|e| RunError::Damaged { path: checkpoint, problem: e.to_string() })?;
+        let mut run = TrainRun::assemble(config, env, search, directory, tables, saved.kept);
+        run.demonstrations = demonstrations;
+        run.seconds_before = saved.seconds;
         run.kernel_before = saved.kernel;
         if further {
             run.write_config()?;
+        }
+        // The process may have died between the two files.
+        if is_archive_of(&run.directory.file(ARCHIVE)) != Some(run.search.state().iteration) {
+            run.save_archive()?;
         }
         Ok(run)
     }
 
     fn assemble(
         config: Config,
-        robot: Option<String>,
         env: Arc<Environment>,
         search: Search,
         directory: RunDirectory,
         tables: Tables,
-        seconds_before: f64,
+        kept: Kept,
     ) -> TrainRun {
         let now = Instant::now();
         TrainRun {
             config,
-            robot,
+            kept,
+            demonstrations: None,
             env,
             search,
             directory,
             tables,
             save_every: None,
-            seconds_before,
+            seconds_before: 0.0,
             kernel_before: Kernel::best().name().to_owned(),
             started: now,
             saved: now,
+            saving: Duration::ZERO,
         }
     }
 
@@ -212,12 +217,17 @@ impl TrainRun {
     /// The kernel that the run was made with so far, if this machine's is another one: from here on the bytes will not
     /// be those of a run that had stayed.
     pub fn other_kernel(&self) -> Option<&str> {
-        Some(self.kernel_before.as_str()).filter(|&kernel| kernel != Kernel::best().name())
+        Some(self.kernel_before.as_str()).filter(|&before| !Kernel::best().gives_the_bits_of(before))
     }
 
     /// The configuration, resolved.
     pub fn config(&self) -> &Config {
         &self.config
+    }
+
+    /// What the reward is learnt from.
+    pub fn demonstrations(&self) -> Option<&Demonstrations> {
+        self.demonstrations.as_ref()
     }
 
     /// The search.
@@ -249,18 +259,19 @@ impl TrainRun {
         let iteration = self.search.state().iteration + 1;
         let report = match self.search.iterate() {
             Ok(report) => report,
-            Err(reason) => {
-                self.save()?;
-                return Err(RunError::Search { iteration, reason });
-            }
+            Err(reason) => return Err(self.stopped(iteration, reason)),
         };
         let seconds = self.seconds();
         let row = row(&report, seconds);
         self.tables.metrics.append(&row)?;
         self.tables.events.row(iteration, &COLUMNS, &row)?;
+        if let Some(Err(reason)) = report.walk {
+            return Err(self.stopped(iteration, SearchError::Training { phase: "walk", reason }));
+        }
         let due = match self.save_every {
             Some(iterations) => iteration.is_multiple_of(iterations),
-            None => self.saved.elapsed() > SAVE_EVERY,
+            // A large archive takes its time to write: most of it should go into the search.
+            None => self.saved.elapsed() > (50 * self.saving).clamp(SAVE_EVERY, SAVE_AT_LEAST_EVERY),
         };
         let saved = due || self.is_finished();
         if saved {
@@ -269,20 +280,32 @@ impl TrainRun {
         Ok(Progress { report, seconds, saved })
     }
 
+    /// Keeps the last good state and says why the run has stopped.
+    fn stopped(&mut self, iteration: u64, reason: SearchError) -> RunError {
+        // If this fails as well, the checkpoint before it stays, and the first reason is the one to know.
+        let _ = self.save();
+        RunError::Search { iteration, reason }
+    }
+
     /// Writes a checkpoint and the archive as it is now.
     pub fn save(&mut self) -> Result<(), RunError> {
+        let begun = Instant::now();
         let state = Saving {
             config: &self.config,
-            robot: &self.robot,
+            kept: &self.kept,
             kernel: Kernel::best().name(),
             search: self.search.state(),
             seconds: self.seconds(),
         };
         checkpoint::save(&self.directory.file(CHECKPOINT), &state)?;
-        let archives = &self.search.state().archives;
-        save_archive(&self.directory.file(ARCHIVE), archives, &self.about()?)?;
+        self.save_archive()?;
         self.saved = Instant::now();
+        self.saving = begun.elapsed();
         Ok(())
+    }
+
+    fn save_archive(&self) -> Result<(), RunError> {
+        save_archive(&self.directory.file(ARCHIVE), &self.search.state().archives, &self.about()?)
     }
 
     fn write_config(&self) -> Result<(), RunError> {
@@ -294,55 +317,4 @@ impl TrainRun {
     fn seconds(&self) -> f64 {
         self.seconds_before + self.started.elapsed().as_secs_f64()
     }
-}
-
-fn objective(reward: Reward) -> Objective {
-    match reward {
-        Reward::True => Objective::True,
-    }
-}
-
-/// One row of `metrics.csv`, in the order of [`COLUMNS`]. What there is none of is NaN.
-fn row(report: &Report, seconds: f64) -> [f64; COLUMNS.len()] {
-    let none = f64::NAN;
-    let (m, gradient) = (&report.metrics, report.gradients.last.update);
-    let walked = report.walk.as_ref().and_then(|walk| walk.as_ref().ok());
-    let walk = walked.map(|course| course.last.update);
-    let of_walk = |value: fn(&magpie_learn::UpdateStats) -> f64| walk.as_ref().map_or(none, value);
-    let shares = [Some(report.gradients.curious_share), walked.map(|c| c.curious_share)];
-    let curious = shares.iter().flatten().sum::<f64>() / shares.iter().flatten().count() as f64;
-    let clock = |s: f64| (s * 1e3).round() / 1e3;
-    [
-        report.iteration as f64,
-        m.qd_score,
-        m.qd_score_offset,
-        m.coverage,
-        m.best.unwrap_or(none),
-        m.mean.unwrap_or(none),
-        m.elites as f64,
-        report.new_cells as f64,
-        report.accepted as f64,
-        report.refused as f64,
-        report.restarts as f64,
-        report.env_steps as f64,
-        report.search_policy.objective,
-        report.search_policy.length,
-        curious,
-        gradient.ppo.policy_loss,
-        gradient.ppo.value_loss,
-        gradient.ppo.approx_kl,
-        gradient.minibatches as f64,
-        gradient.explained_variance,
-        of_walk(|u| u.ppo.policy_loss),
-        of_walk(|u| u.ppo.value_loss),
-        of_walk(|u| u.ppo.approx_kl),
-        of_walk(|u| u.minibatches as f64),
-        of_walk(|u| u.explained_variance),
-        of_walk(|u| u.ppo.entropy),
-        clock(report.seconds.gradients),
-        clock(report.seconds.evaluation),
-        clock(report.seconds.archive),
-        clock(report.seconds.walk),
-        clock(seconds),
-    ]
 }

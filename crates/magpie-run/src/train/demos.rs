@@ -1,0 +1,128 @@
+//! The demonstrations of a run: found, checked against the task, and kept in its folder.
+
+use std::path::{Path, PathBuf};
+
+use magpie_envs::{EPISODE_STEPS, Environment};
+use magpie_rewards::demonstrations::{DemonstrationError, Given, bundled, import, import_bytes};
+use magpie_rewards::{Demonstrations, ModelName, RewardConfig, Sizes};
+use serde::{Deserialize, Serialize};
+
+use crate::directory::{RunDirectory, read};
+use crate::error::RunError;
+
+/// What a reward is learnt from.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Demos {
+    /// A file of any format that can be imported; those that come with magpie if not given. In the folder of a run:
+    /// its copy there.
+    pub file: Option<PathBuf>,
+    /// How many of its episodes to learn from, the first ones; all if not given.
+    pub count: Option<usize>,
+}
+
+/// The copy in the folder of a run.
+const FILE: &str = "demonstrations.safetensors";
+
+impl Demos {
+    /// The demonstrations, if the reward is learnt from any.
+    pub(super) fn find(
+        &self,
+        reward: &RewardConfig,
+        env: &Environment,
+    ) -> Result<Option<Demonstrations>, RunError> {
+        if reward.model == ModelName::True {
+            return Ok(None);
+        }
+        let task = env.stage.task.name;
+        let sizes = Sizes { observation: env.observation_size(), action: env.action_size() };
+        let mut given = Given {
+            task: task.to_owned(),
+            robot: env.robot.name.clone(),
+            horizon: EPISODE_STEPS,
+            sizes: Some(sizes),
+            ..Given::default()
+        };
+        let (found, place) = match &self.file {
+            Some(file) => {
+                given.source = file.display().to_string();
+                (import(file, &given)?, given.source)
+            }
+            None => {
+                let bytes = bundled(task).ok_or_else(|| RunError::NoDemonstrations {
+                    task: task.to_owned(),
+                    model: reward.model,
+                })?;
+                let place = format!("the bundled demonstrations of {task}");
+                let demonstrations = import_bytes(bytes, &given)
+                    .map_err(|problem| DemonstrationError::Content { path: place.clone().into(), problem })?;
+                (demonstrations, place)
+            }
+        };
+        let episodes = found.columns().episodes.len();
+        match self.count {
+            Some(count) if !(1..=episodes).contains(&count) => Err(RunError::Value {
+                field: "demos.count".to_owned(),
+                value: count.to_string(),
+                range: format!("1 to {episodes}, the episodes of {place}"),
+            }),
+            _ => Ok(Some(found)),
+        }
+    }
+
+    /// Those to learn from.
+    pub(super) fn chosen(&self, all: Demonstrations) -> Demonstrations {
+        match self.count {
+            Some(count) => all.subset(count),
+            None => all,
+        }
+    }
+
+    /// Writes a copy into the folder of a run, so that the run does not depend on the original. Returns its checksum.
+    pub(super) fn move_in(
+        &mut self,
+        demonstrations: &Demonstrations,
+        directory: &RunDirectory,
+    ) -> Result<u32, RunError> {
+        let bytes = demonstrations
+            .to_bytes()
+            .map_err(|problem| DemonstrationError::Content { path: directory.file(FILE), problem })?;
+        directory.write(FILE, &bytes)?;
+        self.file = Some(FILE.into());
+        Ok(crc32fast::hash(&bytes))
+    }
+
+    /// As seen from outside of the folder of a run, if the file is still the one with this checksum.
+    pub(super) fn unchanged(&self, folder: &Path, checksum: Option<u32>) -> Result<Demos, RunError> {
+        let file = self.file.as_ref().map(|file| folder.join(file));
+        if let (Some(file), Some(checksum)) = (&file, checksum)
+            && crc32fast::hash(&read(file)?) != checksum
+        {
+            return Err(RunError::changed(file));
+        }
+        Ok(Demos { file, ..self.clone() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use magpie_envs::Options;
+
+    #[test]
+    fn only_learnt_rewards_want_demonstrations() {
+        let hopper = Environment::new("hopper", Options::default()).unwrap();
+        let reward = RewardConfig { model: ModelName::True, ..RewardConfig::default() };
+        let missing = Demos { file: Some("nowhere.safetensors".into()), count: None };
+        assert_eq!(missing.find(&reward, &hopper).unwrap(), None);
+        let error = missing.find(&RewardConfig::default(), &hopper).unwrap_err().to_string();
+        assert!(error.starts_with("nowhere.safetensors: opening"), "{error}");
+    }
+
+    #[test]
+    fn a_task_without_bundled_demonstrations_says_what_to_give() {
+        let error = RunError::NoDemonstrations { task: "hopper".to_owned(), model: ModelName::Gail };
+        let error = error.to_string();
+        assert!(error.contains("--demos") && error.contains("--reward true"), "{error}");
+    }
+}

@@ -1,0 +1,50 @@
+//! The objective reward of a run: the environment's, or a model with its demonstrations.
+
+use std::ops::ControlFlow;
+
+use magpie_random::Stream;
+use magpie_rewards::{Demonstrations, Pairs, Progress, RewardConfig, RewardModel, build};
+use magpie_search::{Learnt, Objective};
+
+use crate::error::RunError;
+
+/// A reward model before its first reward.
+pub(super) struct Draft {
+    model: Box<dyn RewardModel>,
+    expert: Pairs,
+    seed: u64,
+}
+
+impl Draft {
+    /// Checks the configuration and makes the model, with first parameters.
+    pub fn new(config: &RewardConfig, demonstrations: &Demonstrations, seed: u64) -> Result<Draft, RunError> {
+        let mut draws = Stream::new(seed, "initial reward model").draws(0, 0);
+        let model = build(config, demonstrations.sizes(), &mut draws)?;
+        let expert = demonstrations.thinned(config.thinning, model.needs());
+        Ok(Draft { model, expert, seed })
+    }
+
+    /// For a run that starts: what has to be learnt from the demonstrations alone is learnt now.
+    pub fn prepared(
+        mut self,
+        progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+    ) -> Result<Objective, RunError> {
+        let mut draws = Stream::new(self.seed, "preparation of the reward model").draws(0, 0);
+        let mut stopped = false;
+        self.model.prepare(&self.expert.transitions(), &mut draws, &mut |now| {
+            let go_on = progress(now);
+            // The model does not say whether it was stopped, and one that was is of no use.
+            stopped |= go_on.is_break();
+            go_on
+        })?;
+        match stopped {
+            true => Err(RunError::Stopped),
+            false => Ok(self.restorable()),
+        }
+    }
+
+    /// For a run that goes on: whatever the model knows comes from the checkpoint.
+    pub fn restorable(self) -> Objective {
+        Objective::Learnt(Learnt::new(self.model, self.expert))
+    }
+}

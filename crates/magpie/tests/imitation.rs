@@ -1,0 +1,221 @@
+//! From elites to demonstrations, and from demonstrations to a search.
+
+mod common;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Output;
+
+use common::{Npy, magpie, said, succeed, text, write_npz};
+use zip::CompressionMethod;
+
+const TINY: [&str; 10] = [
+    "--set",
+    "search.environments=48",
+    "--set",
+    "search.branches=6",
+    "--set",
+    "search.train.window=24",
+    "--set",
+    "search.archive.threshold_min=0",
+    "--threads",
+    "2",
+];
+
+/// A small search on hopper.
+fn train(folder: &Path, iterations: &str, more: &[&str]) -> Output {
+    let start = ["train", "hopper", "--out", text(folder), "--iterations", iterations];
+    magpie(&[&start[..], &TINY, more].concat())
+}
+
+/// A small search with a reward learnt from all steps of the demonstrations.
+fn imitate(folder: &Path, iterations: &str, model: &str, demos: &Path) -> Output {
+    let learnt = ["--reward", model, "--demos", text(demos), "--set", "reward.thinning=1"];
+    train(folder, iterations, &[&learnt[..], &["--set", "reward.giril.epochs=20"]].concat())
+}
+
+#[track_caller]
+fn fine(output: &Output) {
+    assert!(output.status.success(), "{}", said(output));
+}
+
+/// A folder with a search in it, and its demonstrations.
+fn demonstrated() -> (tempfile::TempDir, PathBuf) {
+    let temporary = tempfile::tempdir().unwrap();
+    let run = temporary.path().join("true");
+    fine(&train(&run, "2", &["--reward", "true"]));
+    let demos = temporary.path().join("two.safetensors");
+    let said = succeed(&["demos", "make", text(&run), "-n", "2", "--out", text(&demos)]);
+    assert!(said.contains("2 episodes") && said.contains("written to"), "{said}");
+    (temporary, demos)
+}
+
+/// The numbers of the last row of `metrics.csv` whose columns begin with `reward_`; `None` for an empty cell.
+fn health(folder: &Path) -> Vec<(String, Option<f64>)> {
+    let metrics = fs::read_to_string(folder.join("metrics.csv")).unwrap();
+    let (head, last) = (metrics.lines().next().unwrap(), metrics.lines().last().unwrap());
+    let pairs = head.split(',').zip(last.split(','));
+    pairs
+        .filter(|(name, _)| name.starts_with("reward_"))
+        .map(|(name, cell)| (name.to_owned(), cell.parse().ok()))
+        .collect()
+}
+
+#[test]
+fn every_model_learns_from_what_elites_demonstrate() {
+    let (temporary, demos) = demonstrated();
+    assert!(health(&temporary.path().join("true")).iter().all(|(_, value)| value.is_none()));
+    for model in ["gail", "vail", "diffail", "airl", "giril", "maxent"] {
+        let folder = temporary.path().join(model);
+        let output = imitate(&folder, "2", model, &demos);
+        fine(&output);
+        assert_eq!(said(&output).contains("giril learns from the demonstrations"), model == "giril");
+        let health = health(&folder);
+        assert_eq!(health.len(), 10);
+        for (name, value) in health {
+            let absent = model != "vail" && ["reward_kl", "reward_beta"].contains(&name.as_str());
+            assert_eq!(value.is_some_and(f64::is_finite), !absent, "{model}: {name} is {value:?}");
+        }
+        let config = fs::read_to_string(folder.join("config.toml")).unwrap();
+        assert!(config.contains(&format!("model = \"{model}\"")), "{config}");
+        assert!(config.contains("file = \"demonstrations.safetensors\""), "{config}");
+        assert!(config.contains("[search.curiosity]\nweight = 2.0"), "{config}");
+    }
+    let plain = fs::read_to_string(temporary.path().join("true/config.toml")).unwrap();
+    assert!(plain.contains("[search.curiosity]\nweight = 0.0"), "{plain}");
+}
+
+#[test]
+fn a_stopped_imitation_goes_on_to_the_same_bytes_without_the_original_demonstrations() {
+    let (temporary, demos) = demonstrated();
+    for model in ["gail", "giril"] {
+        let folder = |name: &str| temporary.path().join(format!("{model}-{name}"));
+        let (whole, halves) = (folder("whole"), folder("halves"));
+        fine(&imitate(&whole, "2", model, &demos));
+        let other = temporary.path().join("moved.safetensors");
+        fs::copy(&demos, &other).unwrap();
+        fine(&imitate(&halves, "1", model, &other));
+        fs::remove_file(&other).unwrap();
+        let resumed = magpie(&["train", "--resume", text(&halves), "--iterations", "2", "--threads", "1"]);
+        fine(&resumed);
+        // What it has learnt before the search is not learnt again.
+        assert!(!said(&resumed).contains("learns from"), "{}", said(&resumed));
+        for file in ["archive.safetensors", "config.toml", "demonstrations.safetensors"] {
+            let bytes = |folder: &Path| fs::read(folder.join(file)).unwrap();
+            assert!(bytes(&whole) == bytes(&halves), "{model}: {file} differs");
+        }
+    }
+}
+
+#[test]
+fn a_run_whose_demonstrations_were_exchanged_does_not_go_on() {
+    let (temporary, demos) = demonstrated();
+    let run = temporary.path().join("run");
+    fine(&imitate(&run, "1", "gail", &demos));
+    let one = run.join("demonstrations.safetensors");
+    succeed(&["demos", "make", text(&temporary.path().join("true")), "-n", "1", "--out", text(&one)]);
+    let message = said(&magpie(&["train", "--resume", text(&run), "--iterations", "2"]));
+    assert!(message.contains("demonstrations.safetensors: differs from what the run"), "{message}");
+}
+
+#[test]
+fn demonstrations_that_do_not_fit_are_refused_with_file_and_sizes() {
+    let (temporary, demos) = demonstrated();
+    let run = temporary.path().join("run");
+    let refused = |arguments: &[&str], hints: &[&str]| {
+        let output = magpie(&[&["train"], arguments, &["--out", text(&run)]].concat());
+        let message = said(&output);
+        assert_eq!(output.status.code(), Some(1), "{message}");
+        for hint in hints {
+            assert!(message.contains(hint), "{hint} is missing: {message}");
+        }
+        assert!(!run.exists(), "{arguments:?} has left a folder behind");
+    };
+    let file = text(&demos);
+    refused(
+        &["walker2d", "--demos", file],
+        &[file, "11 entries and actions 3; expected 17 and 6", "walker2d"],
+    );
+    refused(&["hopper", "--demos", "nowhere.pt"], &["nowhere.pt", "opening"]);
+    refused(&["hopper", "--demos", file, "--reward", "true"], &["--demos", "true reward"]);
+    refused(&["hopper", "--demos", file, "--set", "demos.count=3"], &["demos.count is 3", "1 to 2", file]);
+    refused(&["hopper", "--demos", file, "--set", "reward.thinning=0"], &["reward.thinning is 0"]);
+    refused(&["hopper", "--demos", file, "--set", "reward.model=gale"], &["gail"]);
+}
+
+#[test]
+fn demonstrations_of_another_task_that_fit_are_mentioned() {
+    let (temporary, demos) = demonstrated();
+    let bytes = fs::read(&demos).unwrap();
+    let renamed: Vec<u8> = bytes
+        .iter()
+        .copied()
+        .scan(Vec::new(), |seen: &mut Vec<u8>, byte| {
+            seen.push(byte);
+            Some(if seen.ends_with(b"hopper") { b't' } else { byte })
+        })
+        .collect();
+    fs::write(&demos, renamed).unwrap();
+    let output = imitate(&temporary.path().join("run"), "1", "gail", &demos);
+    fine(&output);
+    let message = said(&output);
+    assert!(message.contains("demonstrations of hoppet, and the task is hopper"), "{message}");
+}
+
+#[test]
+fn demonstrations_are_described_and_drawn() {
+    let (temporary, demos) = demonstrated();
+    let plot = temporary.path().join("plot.png");
+    let info = succeed(&["demos", "info", text(&demos), "--plot", text(&plot)]);
+    for word in
+        ["hopper", "feet_contact", "2 episodes", "11 entries an observation, 3 an action", "objective"]
+    {
+        assert!(info.contains(word), "{word} is missing: {info}");
+    }
+    assert!(fs::read(&plot).unwrap().starts_with(b"\x89PNG"));
+}
+
+#[test]
+fn who_demonstrates_can_be_chosen() {
+    let (temporary, _) = demonstrated();
+    let run = temporary.path().join("true");
+    let made = |more: &[&str]| {
+        succeed(&[&["demos", "make", text(&run), "--out", text(&run.join("d"))], more].concat());
+        fs::read(run.join("d")).unwrap()
+    };
+    let random = |seed: &str| made(&["-n", "1", "--select", "random", "--seed", seed]);
+    assert!(made(&["-n", "1"]) == made(&["-n", "1", "--select", "best"]), "the best one comes first");
+    assert!(random("1") == random("1") && random("1") != random("2"));
+    let message = said(&magpie(&["demos", "make", text(&run), "-n", "51"]));
+    assert!(message.contains("51 demonstrations were asked for, but there are"), "{message}");
+}
+
+#[test]
+fn demonstrations_from_elsewhere_are_imported() {
+    let temporary = tempfile::tempdir().unwrap();
+    let (npz, out) = (temporary.path().join("in.npz"), temporary.path().join("out.safetensors"));
+    let numbers = |count: usize| (0..count).map(|i| (i as f64 * 0.7).sin()).collect::<Vec<_>>();
+    let whole = |name: &str, descr: &str, shape: &str, numbers: Vec<u8>| Npy {
+        name: name.to_owned(),
+        descr: descr.to_owned(),
+        fortran_order: false,
+        shape: shape.to_owned(),
+        numbers,
+    };
+    // Two episodes, of five and of three steps.
+    let arrays = [
+        Npy::f32s("obs", &[10, 11], &numbers(110)),
+        Npy::f32s("acts", &[8, 3], &numbers(24)),
+        Npy::f32s("rews", &[8], &numbers(8)),
+        whole("indices", "'<i8'", "(1,)", 5_i64.to_le_bytes().to_vec()),
+        whole("terminal", "'|b1'", "(2,)", vec![1, 1]),
+    ];
+    write_npz(&npz, &arrays, CompressionMethod::Stored);
+    let import = |task: &str| magpie(&["demos", "import", text(&npz), "--task", task, "--out", text(&out)]);
+    let message = said(&import("ant"));
+    assert!(message.contains("in.npz") && message.contains("expected 87 and 8"), "{message}");
+    assert!(!out.exists());
+    fine(&import("hopper"));
+    let info = succeed(&["demos", "info", text(&out)]);
+    assert!(info.contains("8 in 2 episodes") && info.contains("in.npz"), "{info}");
+}
