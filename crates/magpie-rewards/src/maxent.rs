@@ -1,12 +1,14 @@
 //! Deep maximum-entropy inverse reinforcement learning (Wulfmeier et al., 2015).
 //!
 //! ```text
-//! loss     -(mean r(expert) - mean r(policy)) + ½ l2 ‖θ‖²
+//! loss     -(mean r(expert) - mean r(policy)) + ½ weight_l2 ‖θ‖² + ½ reward_l2 (mean r(expert)² + mean r(policy)²)
 //! reward   r
 //! ```
 //!
 //! The policy is trained on r while r is trained against the policy, so the policy's own rows stand for the expectation
-//! under the current reward. The objective is linear in r and has no maximum without the L2 term.
+//! under the current reward. The objective is linear in r and has no maximum without an L2 term. On weights it is a
+//! poor one: a small weight lets rewards grow into the hundreds, a larger one pulls them to zero, with little
+//! between. On rewards it bounds them, to ±1/`reward_l2`, where a row is surely the expert's or the policy's.
 
 use magpie_nn::{Gradient, Network, Shape, Trace, init};
 use magpie_random::Draws;
@@ -32,8 +34,10 @@ pub struct MaxentConfig {
     pub learning_rate: f64,
     /// Expert rows of a step, and as many policy rows. Not in the paper.
     pub batch_size: usize,
-    /// Weight of ½ ‖θ‖². Not in the paper; without it rewards grow without bound.
-    pub l2: f32,
+    /// Weight of ½ ‖θ‖². Not in the paper.
+    pub weight_l2: f32,
+    /// Weight of half the mean squared rewards. Not in the paper; without it rewards grow without bound.
+    pub reward_l2: f32,
     /// Judge the steps that an early end costs too, as an absorbing state. Paper: no.
     pub absorbing: bool,
     /// Discount of the rewards in the absorbing state; that of PPO.
@@ -46,7 +50,8 @@ impl Default for MaxentConfig {
             hidden: vec![100, 100],
             learning_rate: 3e-4,
             batch_size: 128,
-            l2: 0.01,
+            weight_l2: 0.0,
+            reward_l2: 1.0,
             absorbing: false,
             gamma: 0.99,
         }
@@ -57,7 +62,9 @@ impl MaxentConfig {
     fn check(&self) -> Result<(), RewardError> {
         let fields = ["maxent.hidden", "maxent.learning_rate", "maxent.batch_size"];
         require_learning(fields, &self.hidden, self.learning_rate, self.batch_size)?;
-        require(self.l2 >= 0.0 && self.l2.is_finite(), "maxent.l2", self.l2, "0 or more")?;
+        for (field, weight) in [("maxent.weight_l2", self.weight_l2), ("maxent.reward_l2", self.reward_l2)] {
+            require(weight >= 0.0 && weight.is_finite(), field, weight, "0 or more")?;
+        }
         require((0.0..=1.0).contains(&self.gamma), "maxent.gamma", self.gamma, "from 0 to 1")
     }
 }
@@ -115,7 +122,7 @@ impl MaxentJudge {
         MaxentJudge { config: config.clone(), isa, state, network }
     }
 
-    /// The difference of the means; its parameter gradient, with that of the L2 term, is left in `work.row`.
+    /// The loss of both sides; its parameter gradient, with that of the weights' L2 term, is left in `work.row`.
     fn loss(&self, rows: &Rows, work: &mut MaxentWork) -> Health {
         let MaxentWork { trace, gradient, row, derivatives, rewards } = work;
         let mut health = Health::default();
@@ -124,14 +131,18 @@ impl MaxentJudge {
         for ((side, sign, input), rewards) in sides.into_iter().zip(&mut *rewards) {
             rewards.clear();
             rewards.extend_from_slice(self.network.forward(input, trace));
-            let weight = sign / rows.count as f32;
+            derivatives.clear();
             derivatives.resize(rows.panels(), Pack::default());
-            for (at, derivative) in derivatives.iter_mut().flat_map(|pack| pack.0.iter_mut()).enumerate() {
-                *derivative = if at < rows.count { weight } else { 0.0 };
+            let (mut square, n) = (0.0, rows.count as f32);
+            let places = derivatives.iter_mut().flat_map(|pack| pack.0.iter_mut());
+            for (derivative, reward) in places.zip(rewards.iter().flat_map(|pack| pack.0)).take(rows.count) {
+                *derivative = (sign + self.config.reward_l2 * reward) / n;
+                square += f64::from(reward * reward) / f64::from(n);
             }
             self.network.backward(input, trace, derivatives, Some(gradient), None);
             let reward = mean(rewards, rows.count);
-            health.set_side(side, f64::from(sign) * reward, 0.0, reward);
+            let loss = f64::from(sign) * reward + 0.5 * f64::from(self.config.reward_l2) * square;
+            health.set_side(side, loss, 0.0, reward);
         }
         // There is no border between expert and policy; half way between their means serves.
         let border = (health.expert_reward + health.policy_reward) / 2.0;
@@ -144,7 +155,7 @@ impl MaxentJudge {
         health.policy_accuracy = share(&rewards[1], false) / n;
         gradient.write(row);
         for (derivative, parameter) in row.iter_mut().zip(&self.state.parameters) {
-            *derivative += self.config.l2 * parameter;
+            *derivative += self.config.weight_l2 * parameter;
         }
         health
     }
@@ -209,7 +220,7 @@ mod tests {
         let parameters = golden.row("r", &shape);
         let (expert, policy) = (golden.array("expert"), golden.array("policy"));
         for isa in Isa::available() {
-            let config = MaxentConfig { l2: 0.0, ..MaxentConfig::default() };
+            let config = MaxentConfig { weight_l2: 0.0, reward_l2: 0.0, ..MaxentConfig::default() };
             let mut judge = MaxentJudge::new(&config, shape.clone(), isa, |_| parameters.clone());
             let rows = Rows {
                 count: expert.0[0],
@@ -235,11 +246,25 @@ mod tests {
             let got: Vec<f32> = out.iter().flat_map(|pack| pack.0).collect();
             assert_close("r_policy", &got[..rows.count], &golden.values("r_policy"), TOLERANCE);
 
-            judge.config.l2 = 0.5;
+            judge.config.weight_l2 = 0.5;
             judge.loss(&rows, &mut work);
             for ((with, without), parameter) in work.row.iter().zip(&row).zip(&parameters) {
                 assert!((with - without - 0.5 * parameter).abs() < 1e-6);
             }
+
+            // The gradient of the rewards' L2 term against differences along itself.
+            (judge.config.weight_l2, judge.config.reward_l2) = (0.0, 0.7);
+            judge.loss(&rows, &mut work);
+            let gradient = work.row.clone();
+            let length = gradient.iter().map(|g| g * g).sum::<f32>();
+            let mut at = |step: f32| {
+                let moved: Vec<f32> = parameters.iter().zip(&gradient).map(|(p, g)| p + step * g).collect();
+                judge.network.load(&moved);
+                judge.loss(&rows, &mut work).loss()
+            };
+            let step = 1e-2 / length.sqrt();
+            let slope = (at(step) - at(-step)) / f64::from(2.0 * step);
+            assert!((slope / f64::from(length) - 1.0).abs() < 5e-3, "{slope} {length}");
         }
     }
 }

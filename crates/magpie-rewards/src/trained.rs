@@ -88,3 +88,24 @@ impl Record {
         postcard::from_bytes(&self.state).map_err(|e| RewardError::Record { problem: e.to_string() })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_loss_or_gradient_that_is_not_finite_changes_nothing() {
+        let mut trained = Trained::new(vec![1.0, 2.0]);
+        let before = trained.clone();
+        let isa = Isa::best();
+        for (loss, gradient, what) in
+            [(f64::NAN, [0.0; 2], "the loss"), (1.0, [0.0, f32::INFINITY], "a gradient")]
+        {
+            let error = trained.step(isa, "x", 0.1, loss, &gradient).unwrap_err();
+            assert_eq!(error, RewardError::NotFinite { model: "x", what: what.to_owned() });
+            assert_eq!(trained, before);
+        }
+        trained.step(isa, "x", 0.1, 1.0, &[1.0; 2]).unwrap();
+        assert_ne!(trained, before);
+    }
+}

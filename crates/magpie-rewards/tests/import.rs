@@ -114,6 +114,19 @@ fn what_is_imported_can_be_written_and_imported_again() {
 }
 
 #[test]
+fn an_entry_that_claims_more_than_it_can_hold_is_refused() {
+    let mut bytes = imitation();
+    let directory = b"PK\x01\x02";
+    for at in 0..bytes.len() - 28 {
+        if &bytes[at..at + 4] == directory {
+            bytes[at + 24..at + 28].copy_from_slice(&0x7000_0000_u32.to_le_bytes());
+        }
+    }
+    let error = import_bytes(&bytes, &given()).unwrap_err().to_string();
+    assert!(error.contains("claims 1879048192 bytes"), "{error}");
+}
+
+#[test]
 fn errors_say_what_was_found_and_what_was_expected() {
     let whole = pickle(Style::Buffer, &paper(&[4, 5]));
     let changed = |change: &dyn Fn(&mut Vec<Array>)| {

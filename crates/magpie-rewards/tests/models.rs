@@ -320,7 +320,10 @@ fn values_that_make_no_sense_are_refused_by_name() {
         ),
         (refused(&|c| (c.model, c.airl.gamma) = (ModelName::Airl, 1.5)), "reward.airl.gamma"),
         (refused(&|c| (c.model, c.giril.batch_size) = (ModelName::Giril, 0)), "reward.giril.batch_size"),
-        (refused(&|c| (c.model, c.maxent.l2) = (ModelName::Maxent, f32::INFINITY)), "reward.maxent.l2"),
+        (
+            refused(&|c| (c.model, c.maxent.reward_l2) = (ModelName::Maxent, f32::INFINITY)),
+            "reward.maxent.reward_l2",
+        ),
     ] {
         assert!(error.starts_with(field), "{error}");
     }

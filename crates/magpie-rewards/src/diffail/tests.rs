@@ -150,3 +150,15 @@ fn shared_noise_changes_the_way_and_not_the_result() {
         assert!((a - b).abs() < 1e-5 * b.abs().max(1.0), "{a} {b}");
     }
 }
+
+#[test]
+fn shared_noise_of_neighbouring_timesteps_is_opposite() {
+    let config = DiffailConfig { reward_noise: Noise::Shared, ..config(10, "paper") };
+    let (_, judge) = open(&config, Isa::best());
+    let width = judge.predictor.width();
+    for pair in judge.averager.noise.chunks_exact(2 * width) {
+        for (a, b) in pair[..width].iter().zip(&pair[width..]) {
+            assert!(a.0[0] != 0.0 && a.0.map(|a| -a) == b.0);
+        }
+    }
+}
