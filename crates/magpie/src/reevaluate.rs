@@ -63,8 +63,8 @@ pub fn reevaluate(
 fn elite_at<'a>(archive: &'a SavedArchive, text: &str) -> anyhow::Result<&'a SavedElite> {
     let grid = &archive.about.grid;
     let dims: Vec<String> = grid.dims().iter().map(|d| format!("0 to {}", d - 1)).collect();
-    let coordinates: Option<Vec<usize>> = text.split(',').map(|c| c.trim().parse().ok()).collect();
-    let cell = coordinates.and_then(|c| grid.cell_at(&c)).with_context(|| {
+    let named: Option<Vec<usize>> = text.split(',').map(|c| c.trim().parse().ok()).collect();
+    let cell = named.and_then(|c| grid.cell_at(&c)).with_context(|| {
         format!("--cell {text}: name one coordinate for each measure, with commas: {}", dims.join(", "))
     })?;
     archive.elite(cell).with_context(|| {
