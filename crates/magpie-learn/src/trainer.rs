@@ -127,7 +127,7 @@ impl Trainer {
         }
     }
 
-    /// Multiplies with another kernel, for results that machines of other kinds give as well.
+    /// Multiplies with another kernel, such as one without tiles, for results that machines without them give as well.
     pub fn with_kernel(mut self, kernel: Kernel) -> Trainer {
         self.ppo = Ppo::new(&self.networks.actor, &self.networks.critic, kernel);
         self.kernel = kernel;

@@ -28,8 +28,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::directory::{read, write_with};
 use crate::error::RunError;
+use crate::world::World;
 
-const FORMAT: u32 = 1;
+/// The layout that is written and read.
+pub(crate) const FORMAT: u32 = 1;
 /// No archive has a longer head: it grows with nothing.
 const LONGEST_HEAD: u64 = 1 << 20;
 
@@ -46,24 +48,13 @@ pub struct About {
     pub names: Vec<String>,
     /// The cells.
     pub grid: Grid,
+    /// The world it was found in; a robot file lies beside the archive.
+    #[serde(default)]
+    pub world: World,
     /// What the offset QD-Score adds for each step.
     pub qd_offset: f64,
     /// Iterations made.
     pub iteration: u64,
-}
-
-impl About {
-    /// For an archive of the present layout.
-    pub fn new(
-        task: &str,
-        measure: Measure,
-        names: Vec<String>,
-        grid: Grid,
-        qd_offset: f64,
-        iteration: u64,
-    ) -> About {
-        About { format: FORMAT, task: task.to_owned(), measure, names, grid, qd_offset, iteration }
-    }
 }
 
 /// An elite of a file.
@@ -101,6 +92,13 @@ impl SavedArchive {
     pub fn metrics(&self) -> Metrics {
         let scores = self.elites.iter().map(|e| (e.objective, e.length));
         Metrics::of(scores, self.about.grid.count(), QdOffset::PerStep(self.about.qd_offset))
+    }
+
+    /// The world it was found in, when the archive lies in `folder`.
+    pub fn world(&self, folder: &Path) -> World {
+        let mut world = self.about.world.clone();
+        world.robot = world.robot.map(|robot| folder.join(robot));
+        world
     }
 
     /// The elite with the highest objective.
@@ -373,7 +371,17 @@ mod tests {
             archives.add(&[candidate]).unwrap();
         }
         let names = vec!["left".to_owned(), "right".to_owned()];
-        (archives, About::new("hopper", Measure::FeetContact, names, grid, 0.9, 12))
+        let about = About {
+            format: FORMAT,
+            task: "hopper".to_owned(),
+            measure: Measure::FeetContact,
+            names,
+            grid,
+            world: World { friction: 0.5, ..World::default() },
+            qd_offset: 0.9,
+            iteration: 12,
+        };
+        (archives, about)
     }
 
     fn written(about: &About) -> (tempfile::TempDir, std::path::PathBuf) {

@@ -41,6 +41,15 @@ impl Metrics {
         Ok(Metrics { path: path.to_owned() })
     }
 
+    /// Makes sure that all rows are on the disk, before a checkpoint that counts on them.
+    pub fn sync(&self) -> Result<(), RunError> {
+        OpenOptions::new()
+            .append(true)
+            .open(&self.path)
+            .and_then(|file| file.sync_data())
+            .map_err(RunError::io(&self.path, "writing"))
+    }
+
     /// Appends a row; numbers are written so that reading gives the same number.
     pub fn append(&mut self, row: &[f64]) -> Result<(), RunError> {
         let cells: Vec<String> =

@@ -283,6 +283,7 @@ impl PpoRun {
             trainer: self.trainer.save(),
             seconds: self.seconds(),
         };
+        self.metrics.sync()?;
         checkpoint::save(&self.directory.file(CHECKPOINT), &state)?;
         let file = PolicyFile { task: self.config.task.clone(), policy: self.trainer.agent.policy() };
         save_policy(&self.directory.file("policy.safetensors"), &self.networks, &file)

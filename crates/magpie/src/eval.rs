@@ -81,7 +81,7 @@ fn of_archive(args: &Args) -> anyhow::Result<()> {
         None => Selection::All,
     };
     let folder = path.parent().unwrap_or(Path::new("."));
-    let world = args.world.change(World::of_run(folder)?);
+    let world = args.world.change(saved.world(folder));
     let env = Arc::new(world.environment(&saved.about.task, Some(saved.about.measure))?);
     let episodes = args.episodes.unwrap_or(if matches!(selection, Selection::All) { 10 } else { 100 });
     let trial = Trial { env, episodes, actions: args.actions(Actions::Sampled), seed: args.seed };

@@ -58,7 +58,7 @@ const BELOW: f64 = 58.0;
 /// objective over all other measures.
 ///
 /// # Errors
-/// If the cells, ranges or points do not fit together or are not finite.
+/// If the cells, ranges or points do not fit together, or an objective or a range is not finite.
 pub fn heat_map(map: &HeatMap<'_>) -> Result<Figure, PlotError> {
     let total = check(map)?;
     let mut drawing = Drawing::new();

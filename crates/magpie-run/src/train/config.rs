@@ -62,7 +62,7 @@ impl Config {
         }
         let iterations = match preset {
             Preset::Quick => 150,
-            Preset::Desktop => 1000,
+            Preset::Desktop => 2000,
             Preset::Paper => 2000,
         };
         Ok(Config {

@@ -15,7 +15,7 @@ use super::config::Config;
 use super::demos::Demos;
 use super::metrics::{COLUMNS, row};
 use super::objective::Draft;
-use crate::archive_file::{About, is_archive_of, save_archive};
+use crate::archive_file::{About, FORMAT, is_archive_of, save_archive};
 use crate::checkpoint;
 use crate::directory::{CONFIG, RunDirectory};
 use crate::error::RunError;
@@ -242,11 +242,18 @@ impl TrainRun {
 
     /// What the archive is about.
     pub fn about(&self) -> Result<About, RunError> {
-        let Config { task, measure, search, .. } = &self.config;
+        let Config { task, measure, search, world, .. } = &self.config;
         let names = self.env.measure_dimensions().into_iter().map(|d| d.name).collect();
-        let grid = search.grid(&self.env).map_err(SearchError::from)?;
-        let iteration = self.search.state().iteration;
-        Ok(About::new(task, *measure, names, grid, search.archive.qd_offset, iteration))
+        Ok(About {
+            format: FORMAT,
+            task: task.clone(),
+            measure: *measure,
+            names,
+            grid: search.grid(&self.env).map_err(SearchError::from)?,
+            world: world.clone(),
+            qd_offset: search.archive.qd_offset,
+            iteration: self.search.state().iteration,
+        })
     }
 
     /// Whether all iterations have been made.
@@ -297,6 +304,7 @@ impl TrainRun {
             search: self.search.state(),
             seconds: self.seconds(),
         };
+        self.tables.metrics.sync()?;
         checkpoint::save(&self.directory.file(CHECKPOINT), &state)?;
         self.save_archive()?;
         self.saved = Instant::now();

@@ -77,7 +77,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         args.number,
         chosen.len()
     );
-    let world = World::of_run(path.parent().unwrap_or(Path::new(".")))?;
+    let world = saved.world(path.parent().unwrap_or(Path::new(".")));
     let env = Arc::new(world.environment(&saved.about.task, Some(saved.about.measure))?);
     let networks = archive::networks_of(&chosen, &env)?;
     let policies: Vec<&Policy> = chosen.iter().map(|e| &e.policy).collect();
