@@ -11,7 +11,7 @@ use magpie_qd::select::{Rated, best, diverse};
 use magpie_random::Stream;
 use magpie_rewards::demonstrations::{About, Columns, Demonstrator, Episode};
 use magpie_rewards::{Demonstrations, Sizes};
-use magpie_run::{SavedArchive, SavedElite, World, load_archive};
+use magpie_run::{SavedArchive, SavedElite, load_archive};
 
 use super::table;
 use crate::archive;
