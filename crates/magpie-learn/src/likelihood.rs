@@ -28,10 +28,14 @@ impl Policy {
         let rows: Vec<u32> = (0..(actions.len() / act) as u32).collect();
         let mut log_probs = Vec::with_capacity(rows.len());
         for rows in rows.chunks(BLOCK) {
-            gather(isa, observations, obs, rows, &mut raw);
-            gather(isa, actions, act, rows, &mut taken);
-            normaliser.panels(isa, &raw, &mut normal);
-            let means = network.forward(&normal, &mut trace);
+            // The last block may be a short one.
+            let panels = rows.len().div_ceil(LANES);
+            let (raw, normal) = (&mut raw[..panels * obs], &mut normal[..panels * obs]);
+            let taken = &mut taken[..panels * act];
+            gather(isa, observations, obs, rows, raw);
+            gather(isa, actions, act, rows, taken);
+            normaliser.panels(isa, raw, normal);
+            let means = network.forward(normal, &mut trace);
             for ((mean, action), rows) in means.chunks(act).zip(taken.chunks(act)).zip(rows.chunks(LANES)) {
                 let packed = isa.run(LogProb { gaussian: &gaussian, mean, action });
                 log_probs.extend_from_slice(&packed.0[..rows.len()]);
@@ -54,5 +58,27 @@ impl Task for LogProb<'_> {
         let mut out = Pack::default();
         self.gaussian.log_prob::<Lanes<S>>(token, self.mean, self.action).store(&mut out);
         out
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::agent::Agent;
+
+    #[test]
+    fn any_number_of_rows_will_do_and_each_counts_for_itself() {
+        let networks = Networks::paper(5, 2).unwrap();
+        let policy = Agent::new(&networks, 1).policy();
+        let numbers = |count: usize| (0..count).map(|i| (i as f32 * 0.7).sin()).collect::<Vec<f32>>();
+        let (observations, actions) = (numbers(200 * 5), numbers(200 * 2));
+        let all = policy.log_probs(&networks, &observations, &actions);
+        assert!(all.len() == 200 && all.iter().all(|p| p.is_finite()));
+        for rows in [0, 1, 17, 64, 100] {
+            let some = policy.log_probs(&networks, &observations[..rows * 5], &actions[..rows * 2]);
+            assert_eq!(some, all[..rows]);
+        }
+        // At its mean a standard normal in two dimensions has density 1 / 2π, and none is higher.
+        assert!(all.iter().all(|&p| p <= -(std::f32::consts::TAU.ln()) + 1e-6));
     }
 }
