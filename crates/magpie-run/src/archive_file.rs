@@ -204,11 +204,6 @@ pub fn is_archive(path: &Path) -> Result<bool, RunError> {
     Ok(about(path).map_err(RunError::io(path, "reading"))?.is_some())
 }
 
-/// After how many iterations a file was written, if it is an archive.
-pub(crate) fn is_archive_of(path: &Path) -> Option<u64> {
-    Some(about(path).ok()??.iteration)
-}
-
 /// What a file says that it is about; the head is short whatever the file holds.
 fn about(path: &Path) -> std::io::Result<Option<About>> {
     let mut head = Vec::new();
@@ -227,11 +222,11 @@ pub fn load_archive(path: &Path) -> Result<SavedArchive, RunError> {
     let problem = |e: safetensors::SafeTensorError| damaged(path, e.to_string());
     let (_, metadata) = SafeTensors::read_metadata(&bytes).map_err(problem)?;
     let entry = metadata.metadata().as_ref().and_then(|entries| entries.get("magpie"));
-    let entry = entry.ok_or_else(|| {
-        damaged(path, "it is a safetensors file, but not an archive of magpie's".to_owned())
-    })?;
+    let foreign = |problem: String| RunError::Foreign { path: path.to_owned(), problem };
+    let entry = entry
+        .ok_or_else(|| foreign("it is a safetensors file, but not an archive of magpie's".to_owned()))?;
     let about: About = serde_json::from_str(entry)
-        .map_err(|e| damaged(path, format!("its metadata are not those of an archive: {e}")))?;
+        .map_err(|e| foreign(format!("it is not an archive: its metadata say something else ({e})")))?;
     if about.format != FORMAT {
         return Err(damaged(path, format!("its format is {}, and {FORMAT} is what is read", about.format)));
     }

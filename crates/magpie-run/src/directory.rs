@@ -22,9 +22,7 @@ impl RunDirectory {
         if path.join(CONFIG).exists() {
             return Err(RunError::Exists { path: path.to_owned() });
         }
-        for folder in ["checkpoint", "plots"] {
-            fs::create_dir_all(path.join(folder)).map_err(RunError::io(path, "making the folder"))?;
-        }
+        fs::create_dir_all(path.join("checkpoint")).map_err(RunError::io(path, "making the folder"))?;
         RunDirectory::lock(path)
     }
 
@@ -34,6 +32,19 @@ impl RunDirectory {
             return Err(RunError::NoRun { path: path.to_owned(), missing: CONFIG });
         }
         RunDirectory::lock(path)
+    }
+
+    /// The folder of a run of `magpie COMMAND` that was started before: such a run has a file called `checkpoint`.
+    pub fn open_kind(
+        path: &Path,
+        asked: &'static str,
+        checkpoint: &'static str,
+    ) -> Result<RunDirectory, RunError> {
+        let directory = RunDirectory::open(path)?;
+        match directory.file(checkpoint).is_file() {
+            true => Ok(directory),
+            false => Err(RunError::OtherKind { path: path.to_owned(), asked, missing: checkpoint }),
+        }
     }
 
     fn lock(path: &Path) -> Result<RunDirectory, RunError> {

@@ -31,6 +31,24 @@ pub enum RunError {
         /// The file that should be there.
         missing: &'static str,
     },
+    /// The run is of another kind.
+    #[error("{} is not a run of `magpie {asked}` ({missing} is missing); resume it with the command that made it", path.display())]
+    OtherKind {
+        /// The folder.
+        path: PathBuf,
+        /// The command that was asked to go on.
+        asked: &'static str,
+        /// The file that such a run would have.
+        missing: &'static str,
+    },
+    /// A file of another kind than expected.
+    #[error("{}: {problem}", path.display())]
+    Foreign {
+        /// The file.
+        path: PathBuf,
+        /// What it is not.
+        problem: String,
+    },
     /// Somebody else is at it.
     #[error("{} is in use by another process; stop that one first", path.display())]
     Locked {

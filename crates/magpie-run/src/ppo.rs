@@ -141,7 +141,7 @@ impl PpoRun {
 
     /// Goes on with a run, further than first planned if `steps` says so.
     pub fn resume(path: &Path, steps: Option<u64>) -> Result<PpoRun, RunError> {
-        let directory = RunDirectory::open(path)?;
+        let directory = RunDirectory::open_kind(path, "ppo", CHECKPOINT)?;
         let checkpoint = directory.file(CHECKPOINT);
         let state: State = checkpoint::load(&checkpoint)?;
         let file = directory.file(CONFIG);

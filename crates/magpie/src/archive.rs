@@ -55,6 +55,17 @@ pub fn file_of(run: &Path) -> PathBuf {
     if run.is_dir() { run.join("archive.safetensors") } else { run.to_owned() }
 }
 
+/// Refuses to write a table over a file of a run.
+pub fn spare(out: &Path) -> anyhow::Result<()> {
+    let precious = ["safetensors", "toml"].iter().any(|&kind| out.extension().is_some_and(|e| e == kind));
+    anyhow::ensure!(
+        !precious,
+        "{}: this is the name of a file that a run needs; choose another",
+        out.display()
+    );
+    Ok(())
+}
+
 pub fn run(args: &Args) -> anyhow::Result<()> {
     match &args.command {
         Command::Info(info) => print(&load_archive(&file_of(&info.run))?),
@@ -66,6 +77,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
                 Format::Npz => "npz",
             };
             let out = export.out.clone().unwrap_or_else(|| file.with_extension(extension));
+            spare(&out)?;
             match export.format {
                 Format::Csv => write_csv(&archive, &out)?,
                 Format::Npz => write_npz(&archive, &out)?,

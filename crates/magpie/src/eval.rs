@@ -84,6 +84,9 @@ fn of_archive(args: &Args) -> anyhow::Result<()> {
     let world = args.world.change(saved.world(folder));
     let env = Arc::new(world.environment(&saved.about.task, Some(saved.about.measure))?);
     let episodes = args.episodes.unwrap_or(if matches!(selection, Selection::All) { 10 } else { 100 });
+    if let Some(table) = &args.table {
+        archive::spare(table)?;
+    }
     let trial = Trial { env, episodes, actions: args.actions(Actions::Sampled), seed: args.seed };
     reevaluate(&saved, &selection, &trial, args.table.as_deref())
 }

@@ -22,7 +22,7 @@ pub struct Args {
     task: Option<String>,
     /// Environment steps to train for, such as 30000000 or 30e6, rounded up to whole windows in all environments;
     /// 30e6 if not given.
-    #[arg(long, value_parser = steps)]
+    #[arg(long, value_parser = session::count)]
     steps: Option<u64>,
     /// Seed of all random streams; 0 if not given.
     #[arg(long, conflicts_with = "resume")]
@@ -54,16 +54,6 @@ pub struct Args {
 
 const DEFAULT_STEPS: u64 = 30_000_000;
 const EVALUATION_EPISODES: u32 = 100;
-
-/// Whole steps, also written as 30e6.
-fn steps(text: &str) -> Result<u64, String> {
-    let value: f64 = text.parse().map_err(|_| "not a number; write it like 30000000 or 30e6".to_owned())?;
-    if (1.0..=1e15).contains(&value) && value.fract() == 0.0 {
-        Ok(value as u64)
-    } else {
-        Err("must be a whole number from 1 to 1e15".to_owned())
-    }
-}
 
 impl Args {
     /// The preset, the file over it, --set over both, and the options that have a name of their own over all.
@@ -112,7 +102,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let mut display = Display::new(&run);
     while !run.is_finished() && !stop.requested() {
         let progress = run.iterate()?;
-        display.show(&run, &progress)?;
+        display.show(&run, &progress);
     }
     display.close();
     run.save()?;
@@ -144,7 +134,7 @@ struct Display {
     started: Instant,
     steps_at_start: u64,
     /// The last known results: windows in which no episode ends have none.
-    latest: (f64, f64),
+    latest: Option<(f64, f64)>,
     printed: Option<Instant>,
 }
 
@@ -158,38 +148,34 @@ impl Display {
             );
             bar
         });
-        Display {
-            bar,
-            started: Instant::now(),
-            steps_at_start: run.steps(),
-            latest: (f64::NAN, f64::NAN),
-            printed: None,
-        }
+        Display { bar, started: Instant::now(), steps_at_start: run.steps(), latest: None, printed: None }
     }
 
-    fn show(&mut self, run: &PpoRun, progress: &Progress) -> anyhow::Result<()> {
+    fn show(&mut self, run: &PpoRun, progress: &Progress) {
         let episodes = progress.last.episodes;
         if let (Some(mean_return), Some(length)) = (episodes.mean_return(), episodes.mean_length()) {
-            self.latest = (mean_return, length);
+            self.latest = Some((mean_return, length));
         }
         let seconds = self.started.elapsed().as_secs_f64();
         let rate = (progress.steps - self.steps_at_start) as f64 / seconds.max(1e-9);
-        let line =
-            format!("return {:8.1}  length {:6.1}  {:7.0} steps/s", self.latest.0, self.latest.1, rate);
+        let line = match self.latest {
+            Some((mean, length)) => format!("return {mean:8.1}  length {length:6.1}  {rate:7.0} steps/s"),
+            None => format!("no episode has ended yet  {rate:7.0} steps/s"),
+        };
         if let Some(bar) = &self.bar {
             bar.set_position(progress.steps.min(run.config().steps));
             bar.set_message(line);
         } else if self.printed.is_none_or(|at| at.elapsed().as_secs() >= 10) || run.is_finished() {
             self.printed = Some(Instant::now());
             let left = run.config().steps.saturating_sub(progress.steps) as f64 / rate;
-            writeln!(std::io::stderr(), "{:>12} steps  {line}  {left:6.0} s left", progress.steps)?;
+            // A reader that is gone is no reason to stop.
+            let _ = writeln!(std::io::stderr(), "{:>12} steps  {line}  {left:6.0} s left", progress.steps);
         }
-        Ok(())
     }
 
     fn close(&self) {
         if let Some(bar) = &self.bar {
-            bar.finish();
+            bar.abandon();
         }
     }
 }

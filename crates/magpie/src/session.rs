@@ -32,8 +32,28 @@ impl Stop {
 pub fn stop_on_ctrl_c() -> anyhow::Result<Stop> {
     let stop = Arc::new(AtomicBool::new(false));
     let flag = Arc::clone(&stop);
-    ctrlc::set_handler(move || flag.store(true, Ordering::Relaxed)).context("listening for Ctrl-C")?;
+    let heard = move || {
+        if flag.swap(true, Ordering::Relaxed) {
+            // Asked twice: what was saved last is kept.
+            std::process::exit(INTERRUPTED.into());
+        }
+        let _ = writeln!(
+            std::io::stderr(),
+            "\nStopping after what is under way has been saved; once more to stop at once."
+        );
+    };
+    ctrlc::set_handler(heard).context("listening for Ctrl-C")?;
     Ok(Stop(stop))
+}
+
+/// A whole number, also written as 30e6.
+pub fn count(text: &str) -> Result<u64, String> {
+    let value: f64 = text.parse().map_err(|_| "not a number; write it like 30000000 or 30e6".to_owned())?;
+    if (1.0..=1e15).contains(&value) && value.fract() == 0.0 {
+        Ok(value as u64)
+    } else {
+        Err("must be a whole number from 1 to 1e15".to_owned())
+    }
 }
 
 /// Says that a run which goes on here will not end in the bytes it would have ended in elsewhere.

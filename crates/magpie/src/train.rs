@@ -13,6 +13,7 @@ use magpie_rewards::{Demonstrations, ModelName};
 use magpie_run::RunError;
 use magpie_run::settings::{read_text, resolve};
 use magpie_run::train::{Config, Preset, Progress, TrainRun};
+use magpie_search::SearchConfig;
 
 use crate::picture::{self, Scene};
 use crate::session::{self, Stop};
@@ -41,7 +42,7 @@ pub struct Args {
     #[arg(long, value_enum, default_value = "quick", conflicts_with = "resume")]
     preset: PresetArg,
     /// Iterations to make in all; as the preset says if not given.
-    #[arg(long)]
+    #[arg(long, value_parser = session::count)]
     iterations: Option<u64>,
     /// Seed of all random streams; 0 if not given.
     #[arg(long, conflicts_with = "resume")]
@@ -91,8 +92,13 @@ impl Args {
         let mut known = Config::new(TASKS[0].name, measure, ModelName::default(), preset)?;
         known.task = String::new();
         let known = resolve(known, file, &self.set)?;
-        let task = self.task.clone().unwrap_or(known.task);
+        let known_task = known.task;
+        let task = self.task.clone().unwrap_or(known_task.clone());
         ensure!(!task.is_empty(), "no task is named; name one, here or as `task` in the file");
+        if !known_task.is_empty() && known_task != task {
+            let mut err = std::io::stderr();
+            writeln!(err, "note: the settings are those of a run on {known_task}, and the task is {task}")?;
+        }
         let measure = self.measure.unwrap_or(known.measure);
         let reward = self.reward.unwrap_or(known.reward.model);
 
@@ -127,8 +133,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         Some(folder) => TrainRun::resume(folder, args.iterations)?,
         None => {
             let config = args.resolve()?;
-            let folder = format!("runs/{}-{}-{}", config.task, config.reward.model, config.seed);
-            let folder = args.out.clone().unwrap_or(folder.into());
+            let folder = args.out.clone().unwrap_or_else(|| default_folder(&config).into());
             let mut preparation = Preparation::new(config.reward.model, &stop);
             match TrainRun::start(config, &folder, &mut |progress| preparation.show(progress)) {
                 Err(stopped @ RunError::Stopped) => {
@@ -144,11 +149,12 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     }
     session::mention_kernel(run.other_kernel())?;
     mention_task(&run)?;
+    announce(&run)?;
     let mut display = Display::new(&run);
     let mut drawn = false;
     while !run.is_finished() && !stop.requested() {
         let progress = run.iterate()?;
-        display.show(&run, &progress)?;
+        display.show(&run, &progress);
         // The first picture at once, so that there is something to look at.
         if progress.saved || !drawn {
             draw(&mut run)?;
@@ -161,6 +167,42 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     }
     draw(&mut run)?;
     summary(&run)
+}
+
+/// A name that tells apart what one compares: runs/TASK[-MEASURE]-REWARD[-qBONUS]-SEED.
+fn default_folder(config: &Config) -> String {
+    let Config { task, measure, reward, seed, search, .. } = config;
+    let measure = match measure {
+        Measure::FeetContact => String::new(),
+        other => format!("-{other}"),
+    };
+    let usual = Config::usual_curiosity(reward.model);
+    let weight = search.curiosity.weight;
+    let curiosity = if weight == usual { String::new() } else { format!("-q{weight}") };
+    format!("runs/{task}{measure}-{}{curiosity}-{seed}", reward.model)
+}
+
+/// What is about to be done, before the first result is there.
+fn announce(run: &TrainRun) -> anyhow::Result<()> {
+    let (config, state) = (run.config(), run.search().state());
+    let SearchConfig { environments, branches, .. } = config.search;
+    let mut out = std::io::stderr().lock();
+    writeln!(
+        out,
+        "{} measured by {} in {} cells, reward {}, curiosity {}, {environments} environments, {branches} branches; {}",
+        config.task,
+        config.measure,
+        state.archives.cells().count(),
+        config.reward.model,
+        config.search.curiosity.weight,
+        run.directory().path().display(),
+    )?;
+    match state.iteration {
+        0 => {}
+        made if run.is_finished() => writeln!(out, "all {made} iterations have been made")?,
+        made => writeln!(out, "going on after iteration {made} of {}", config.iterations)?,
+    }
+    Ok(())
 }
 
 /// Says that demonstrations are of another task, which may be meant.
@@ -263,7 +305,8 @@ impl Display {
         let state = run.search().state();
         let bar = std::io::stderr().is_terminal().then(|| {
             let bar = ProgressBar::new(run.config().iterations).with_position(state.iteration);
-            let style = "{pos}/{len} [{bar:16}] {msg}";
+            // Two lines, the second cut to the width of the terminal.
+            let style = "{pos}/{len} [{bar:24}] {prefix}\n{wide_msg}";
             bar.set_style(
                 ProgressStyle::with_template(style).unwrap_or_else(|_| ProgressStyle::default_bar()),
             );
@@ -272,34 +315,39 @@ impl Display {
         Display { bar, started: Instant::now(), at_start: (state.iteration, state.env_steps) }
     }
 
-    fn show(&mut self, run: &TrainRun, progress: &Progress) -> anyhow::Result<()> {
+    fn show(&mut self, run: &TrainRun, progress: &Progress) {
         let (report, m) = (&progress.report, &progress.report.metrics);
         let seconds = self.started.elapsed().as_secs_f64().max(1e-9);
         let pace = seconds / (report.iteration - self.at_start.0).max(1) as f64;
         let left = pace * run.config().iterations.saturating_sub(report.iteration) as f64;
         let line = format!(
-            "QD-Score {:9.0}  coverage {:5.2} %  best {:7.1}  mean {:7.1}  new cells {:3}  restarts {:2}  {:6.0} steps/s  {} left",
+            "QD-Score {:9.0}  coverage {:5.2} %  best {:7.1}  mean {:7.1}  new cells {:3}  restarts {:2}",
             m.qd_score,
             100.0 * m.coverage,
             m.best.unwrap_or(f64::NAN),
             m.mean.unwrap_or(f64::NAN),
             report.new_cells,
             report.restarts,
-            (report.env_steps - self.at_start.1) as f64 / seconds,
-            session::duration(left),
         );
+        let (rate, left) = ((report.env_steps - self.at_start.1) as f64 / seconds, session::duration(left));
         if let Some(bar) = &self.bar {
             bar.set_position(report.iteration);
+            bar.set_prefix(format!("{rate:.0} steps/s, {left} left"));
             bar.set_message(line);
         } else {
-            writeln!(std::io::stderr(), "{:5}/{}  {line}", report.iteration, run.config().iterations)?;
+            // A reader that is gone is no reason to stop.
+            let _ = writeln!(
+                std::io::stderr(),
+                "{:5}/{}  {line}  {rate:6.0} steps/s  {left} left",
+                report.iteration,
+                run.config().iterations
+            );
         }
-        Ok(())
     }
 
     fn close(&self) {
         if let Some(bar) = &self.bar {
-            bar.finish();
+            bar.abandon();
         }
     }
 }

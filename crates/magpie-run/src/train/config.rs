@@ -53,9 +53,7 @@ impl Config {
     pub fn new(task: &str, measure: Measure, model: ModelName, preset: Preset) -> Result<Config, RunError> {
         let world = World::default();
         let mut search = SearchConfig::paper(&world.environment(task, Some(measure))?);
-        if model != ModelName::True {
-            search.curiosity.weight = CURIOSITY;
-        }
+        search.curiosity.weight = Config::usual_curiosity(model);
         // A tenth of the paper's environments and branches: each branch is still judged by ten episodes.
         if preset != Preset::Paper {
             (search.environments, search.branches) = (300, 30);
@@ -75,6 +73,11 @@ impl Config {
             world,
             search,
         })
+    }
+
+    /// The bonus of curiosity if nobody says otherwise: the paper's for rewards that are learnt, none for the true one.
+    pub fn usual_curiosity(model: ModelName) -> f64 {
+        if model == ModelName::True { 0.0 } else { CURIOSITY }
     }
 
     /// Refuses what cannot be run with this many dimensions of measure.

@@ -15,7 +15,7 @@ use super::config::Config;
 use super::demos::Demos;
 use super::metrics::{COLUMNS, row};
 use super::objective::Draft;
-use crate::archive_file::{About, FORMAT, is_archive_of, save_archive};
+use crate::archive_file::{About, FORMAT, save_archive};
 use crate::checkpoint;
 use crate::directory::{CONFIG, RunDirectory};
 use crate::error::RunError;
@@ -136,7 +136,7 @@ impl TrainRun {
 
     /// Goes on with a run, further than first planned if `iterations` says so.
     pub fn resume(path: &Path, iterations: Option<u64>) -> Result<TrainRun, RunError> {
-        let directory = RunDirectory::open(path)?;
+        let directory = RunDirectory::open_kind(path, "train", CHECKPOINT)?;
         let checkpoint = directory.file(CHECKPOINT);
         let saved: Saved = checkpoint::load(&checkpoint)?;
         let file = directory.file(CONFIG);
@@ -170,10 +170,8 @@ impl TrainRun {
         if further {
             run.write_config()?;
         }
-        // The process may have died between the two files.
-        if is_archive_of(&run.directory.file(ARCHIVE)) != Some(run.search.state().iteration) {
-            run.save_archive()?;
-        }
+        // The process may have died between the two files, and the checkpoint is the one to believe.
+        run.save_archive()?;
         Ok(run)
     }
 
@@ -205,6 +203,8 @@ impl TrainRun {
 
     /// Writes a picture of the archive into the folder's `plots`, and shows it to TensorBoard.
     pub fn picture(&mut self, name: &str, png: &[u8]) -> Result<(), RunError> {
+        let folder = self.directory.file("plots");
+        std::fs::create_dir_all(&folder).map_err(RunError::io(&folder, "making the folder"))?;
         self.directory.write(&format!("plots/{name}.png"), png)?;
         self.tables.events.picture(self.search.state().iteration, name, png)
     }
