@@ -113,13 +113,16 @@ impl SavedArchive {
     }
 }
 
+/// Appends an elite's entries to a row.
+type Append<'a> = Box<dyn Fn(&Elite<'_>, &mut Vec<u8>) + 'a>;
+
 /// One tensor: a row for each elite.
 struct Column<'a> {
     name: &'static str,
     dtype: Dtype,
     /// Entries of a row; `None` is a single number and not a list of one.
     width: Option<usize>,
-    append: Box<dyn Fn(&Elite<'_>, &mut Vec<u8>) + 'a>,
+    append: Append<'a>,
 }
 
 fn columns(archives: &ArchivePair) -> Vec<Column<'_>> {

@@ -78,7 +78,8 @@ impl Curiosity {
             let sums = &mut memory.sums[environment * dims..][..dims];
             let steps = &mut memory.steps[environment];
             if self.scope != Scope::Episode {
-                (sums.fill(0.0), *steps = 0);
+                sums.fill(0.0);
+                *steps = 0;
             }
             let mut rows = window.rows_of(environment).peekable();
             while let Some(row) = rows.next() {
@@ -99,7 +100,8 @@ impl Curiosity {
                     window.rewards[row] += bonus as f32;
                 }
                 if ends {
-                    (sums.fill(0.0), *steps = 0);
+                    sums.fill(0.0);
+                    *steps = 0;
                 }
             }
         }
