@@ -108,7 +108,7 @@ fn print(archive: &SavedArchive) -> anyhow::Result<()> {
     writeln!(
         out,
         "best             {best_objective:.1} in cell {cell}, found in iteration {}",
-        best.iteration + 1
+        best.iteration
     )?;
     writeln!(out, "mean             {mean:.1}")?;
     let length = archive.elites.iter().map(|e| e.length).sum::<f64>() / m.elites as f64;
