@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use magpie_envs::{Batch, CHUNK, Environment, Options, TASKS};
-use magpie_learn::{Agent, Networks, TrainConfig, Trainer};
+use magpie_learn::{Agent, Networks, StopAfter, TrainConfig, Trainer};
 use magpie_nn::{Kernel, Network, Trace};
 use magpie_simd::{LANES, Pack};
 use rayon::prelude::*;
@@ -35,6 +35,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let env = Arc::new(Environment::new(task.name, Options::default())?);
         let networks = Networks::paper(env.observation_size(), env.action_size())?;
         let mut config = TrainConfig { window, target_kl: 0.02, ..TrainConfig::default() };
+        config.stop_after = StopAfter::Minibatch;
         config.ppo.adam.learning_rate = 3e-4;
         let agent = Agent::new(&networks, 0);
         let mut trainer = Trainer::new(Arc::clone(&env), 0..environments, networks.clone(), agent, config, 0);

@@ -32,5 +32,5 @@ pub use player::Actions;
 pub use record::{Recording, record};
 pub use setting::SettingError;
 pub use trainer::{Episodes, Iteration, Trainer, TrainerState, iterate_all};
-pub use update::{TrainConfig, UpdateError, UpdateStats};
+pub use update::{StopAfter, TrainConfig, UpdateError, UpdateStats};
 pub use window::{End, Transitions, Window};

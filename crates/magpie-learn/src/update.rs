@@ -31,8 +31,21 @@ pub struct TrainConfig {
     pub gae_lambda: f32,
     /// An update ends when the policy has moved this far. Paper: 0.008.
     pub target_kl: f64,
+    /// When an update may end. Public code: after an epoch.
+    pub stop_after: StopAfter,
     /// Loss and optimiser.
     pub ppo: PpoConfig,
+}
+
+/// What is finished before an update that has moved the policy far enough ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StopAfter {
+    /// The epoch: each row is used at least once.
+    #[default]
+    Epoch,
+    /// The minibatch: the policy never moves much further than it may.
+    Minibatch,
 }
 
 impl Default for TrainConfig {
@@ -44,6 +57,7 @@ impl Default for TrainConfig {
             gamma: 0.99,
             gae_lambda: 0.95,
             target_kl: 0.008,
+            stop_after: StopAfter::default(),
             ppo: PpoConfig::default(),
         }
     }
@@ -105,6 +119,8 @@ pub struct UpdateStats {
     pub ppo: PpoStats,
     /// Minibatches used before the policy had moved far enough.
     pub minibatches: usize,
+    /// Rows of these minibatches: a row that is used again counts again.
+    pub rows: usize,
     /// Share of the returns' variance that the critic explained before the update.
     pub explained_variance: f64,
 }
@@ -182,7 +198,8 @@ pub fn learn(
 ) -> Result<UpdateStats, UpdateError> {
     let mut order: Vec<u32> = (0..window.rows() as u32).collect();
     let mut stats = UpdateStats::default();
-    'epochs: for epoch in 0..config.epochs {
+    let mut too_far = false;
+    for epoch in 0..config.epochs {
         draws.shuffle(&mut order);
         let size = order.len().div_ceil(config.minibatches.max(1));
         for (minibatch, rows) in order.chunks(size.max(1)).enumerate() {
@@ -199,10 +216,14 @@ pub fn learn(
             if !(step.loss.is_finite() && step.policy_norm.is_finite() && step.critic_norm.is_finite()) {
                 return Err(UpdateError::Loss { epoch, minibatch });
             }
-            stats.add(&step);
-            if step.approx_kl > config.target_kl {
-                break 'epochs;
+            stats.add(&step, rows.len());
+            too_far = step.approx_kl > config.target_kl;
+            if too_far && config.stop_after == StopAfter::Minibatch {
+                break;
             }
+        }
+        if too_far {
+            break;
         }
     }
     stats.finish();
@@ -210,7 +231,7 @@ pub fn learn(
 }
 
 impl UpdateStats {
-    fn add(&mut self, step: &PpoStats) {
+    fn add(&mut self, step: &PpoStats, rows: usize) {
         let sum = &mut self.ppo;
         sum.loss += step.loss;
         sum.policy_loss += step.policy_loss;
@@ -223,6 +244,7 @@ impl UpdateStats {
         // The spread does not depend on the rows: the last one is how it is now.
         sum.entropy = step.entropy;
         self.minibatches += 1;
+        self.rows += rows;
     }
 
     fn finish(&mut self) {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use magpie_envs::{Environment, Options};
 use magpie_learn::{
-    Actions, Agent, End, Networks, TrainConfig, Trainer, TrainerState, Window, evaluate, record,
+    Actions, Agent, End, Networks, StopAfter, TrainConfig, Trainer, TrainerState, Window, evaluate, record,
 };
 use magpie_nn::Shape;
 
@@ -63,6 +63,25 @@ fn learning_raises_the_return() {
     let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
     let (early, late) = (mean(&returns[..5]), mean(&returns[returns.len() - 5..]));
     assert!(late > 2.0 * early, "{early} then {late}");
+}
+
+#[test]
+fn an_update_that_has_gone_far_enough_ends_after_the_epoch_or_the_minibatch() {
+    let [whole, epoch, minibatch] = [
+        (1.0, StopAfter::Epoch),
+        // Less than any step goes; only the first minibatch of all sees the policy where it was.
+        (1e-6, StopAfter::Epoch),
+        (1e-6, StopAfter::Minibatch),
+    ]
+    .map(|(target_kl, stop_after)| {
+        let mut trainer = trainer("hopper", 20);
+        trainer.config = TrainConfig { target_kl, stop_after, ..trainer.config };
+        let update = trainer.iterate(|_, _| {}).unwrap().update;
+        (update.minibatches, update.rows)
+    });
+    assert_eq!(whole, (8, 2 * 20 * 16));
+    assert_eq!(epoch, (4, 20 * 16));
+    assert_eq!(minibatch, (2, 20 * 16 / 2));
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use magpie_envs::{Environment, Options};
 use magpie_learn::{
-    Actions, Agent, Evaluation, Iteration, Networks, TrainConfig, Trainer, TrainerState, evaluate,
+    Actions, Agent, Evaluation, Iteration, Networks, StopAfter, TrainConfig, Trainer, TrainerState, evaluate,
 };
 use magpie_nn::Kernel;
 use serde::{Deserialize, Serialize};
@@ -44,6 +44,7 @@ impl Config {
     pub fn new(task: &str, seed: u64, steps: u64) -> Result<Config, RunError> {
         let dt = Environment::new(task, Options::default())?.robot.control_dt;
         let mut train = TrainConfig { window: 64, target_kl: 0.02, ..TrainConfig::default() };
+        train.stop_after = StopAfter::Minibatch;
         // By the time step of the task's own robot: with steps of 8 ms, 0.99 looks less than a second ahead, and a walker learns to dive instead of to walk.
         train.gamma = if dt < 0.02 { 0.995 } else { 0.99 };
         train.ppo.adam.learning_rate = 3e-4;

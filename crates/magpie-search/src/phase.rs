@@ -33,6 +33,8 @@ pub(crate) struct Phase<'a> {
 pub struct Course {
     /// Environment steps of all agents.
     pub steps: u64,
+    /// Rows of all their minibatches: what the updates cost.
+    pub update_rows: u64,
     /// The last window of the first agent, which is the one that serves the objective.
     pub last: Iteration,
     /// Share of its steps that fell in empty cells.
@@ -65,9 +67,11 @@ impl<'a> Phase<'a> {
         if let (Some(next), Some(first)) = (objective.keeps(), self.trainers.first_mut()) {
             first.keep_transitions(next);
         }
-        let (mut last, mut health) = (None, None);
+        let (mut last, mut health, mut update_rows) = (None, None, 0);
         for iteration in 0..iterations {
-            last = self.iterate(objective)?.into_iter().next();
+            let windows = self.iterate(objective)?;
+            update_rows += windows.iter().map(|window| window.update.rows as u64).sum::<u64>();
+            last = windows.into_iter().next();
             if let Some(first) = self.trainers.first() {
                 let mut draws = Stream::new(gym.seed, "reward model").draws(0, iteration.into());
                 health = objective.learn(first.window(), &first.agent, &gym.networks, &mut draws)?;
@@ -76,6 +80,7 @@ impl<'a> Phase<'a> {
         let per_iteration: usize = self.trainers.iter().map(Trainer::steps_per_iteration).sum();
         Ok(Course {
             steps: per_iteration as u64 * u64::from(iterations),
+            update_rows,
             last: last.unwrap_or_default(),
             curious_share: self.blends.first().map_or(0.0, Blend::curious_share),
             health,

@@ -4,7 +4,7 @@ use magpie_search::Report;
 
 /// Columns of `metrics.csv`. Those that begin with `seconds` are what the clock said; all others are the same whenever
 /// and wherever the run is made.
-pub(super) const COLUMNS: [&str; 41] = [
+pub(super) const COLUMNS: [&str; 42] = [
     "iteration",
     "qd_score",
     "qd_score_offset",
@@ -17,6 +17,7 @@ pub(super) const COLUMNS: [&str; 41] = [
     "refused",
     "restarts",
     "env_steps",
+    "update_rows",
     "search_return",
     "search_length",
     "curious_share",
@@ -77,6 +78,7 @@ pub(super) fn row(report: &Report, seconds: f64) -> [f64; COLUMNS.len()] {
         report.refused as f64,
         report.restarts as f64,
         report.env_steps as f64,
+        (report.gradients.update_rows + walked.map_or(0, |course| course.update_rows)) as f64,
         report.search_policy.objective,
         report.search_policy.length,
         curious,
