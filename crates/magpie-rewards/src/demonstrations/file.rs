@@ -5,6 +5,7 @@
 //! | `observations` | f32 [N, O] | raw, before the step |
 //! | `actions` | f32 [N, A] | within ±1 |
 //! | `final_observations` | f32 [E, O] | after the last step of each episode; may be absent |
+//! | `next_observations` | f32 [N, O] | after each step, where not all were kept; may be absent |
 //! | `rewards` | f32 [N] | true rewards; may be absent |
 //! | `measures` | f32 [N, k] | of the steps; may be absent |
 //!
@@ -48,6 +49,7 @@ impl Demonstrations {
             ("observations", vec![rows, observation], &columns.observations),
             ("actions", vec![rows, action], &columns.actions),
             ("final_observations", vec![episodes, observation], &columns.final_observations),
+            ("next_observations", vec![rows, observation], &columns.next_observations),
             ("rewards", vec![rows], &columns.rewards),
             ("measures", vec![rows, measures], &columns.measures),
         ]
@@ -111,6 +113,7 @@ impl Demonstrations {
             observations: observations.1,
             actions: actions.1,
             final_observations: optional("final_observations", 2)?,
+            next_observations: optional("next_observations", 2)?,
             rewards: optional("rewards", 1)?,
             measures: optional("measures", 2)?,
         })

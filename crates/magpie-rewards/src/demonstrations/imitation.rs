@@ -54,6 +54,7 @@ pub(super) fn read(npz: &mut Npz, given: &Given) -> Result<Demonstrations, Probl
             length,
             terminated: terminal != 0.0 && length < given.horizon as usize,
             true_return: earned.map(|rewards| rewards.iter().sum()),
+            measures: Vec::new(),
             demonstrator: None,
         });
         if length == 0 {
@@ -72,6 +73,7 @@ pub(super) fn read(npz: &mut Npz, given: &Given) -> Result<Demonstrations, Probl
             robot: given.robot.clone(),
             measure: String::new(),
             horizon: given.horizon,
+            every: 1,
             source: given.source.clone(),
             repairs,
             magpie: String::new(),
@@ -81,6 +83,7 @@ pub(super) fn read(npz: &mut Npz, given: &Given) -> Result<Demonstrations, Probl
         observations: before,
         actions: taken,
         final_observations: last,
+        next_observations: Vec::new(),
         rewards: rewards.iter().map(|&r| r as f32).collect(),
         measures: Vec::new(),
     })

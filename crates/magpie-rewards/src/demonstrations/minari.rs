@@ -75,6 +75,7 @@ pub(super) fn read(bytes: &[u8], given: &Given) -> Result<Demonstrations, Proble
             robot: given.robot.clone(),
             measure: String::new(),
             horizon: given.horizon,
+            every: 1,
             source: given.source.clone(),
             repairs: Vec::new(),
             magpie: String::new(),
@@ -84,6 +85,7 @@ pub(super) fn read(bytes: &[u8], given: &Given) -> Result<Demonstrations, Proble
         observations: Vec::new(),
         actions: Vec::new(),
         final_observations: Vec::new(),
+        next_observations: Vec::new(),
         rewards: Vec::new(),
         measures: Vec::new(),
     };
@@ -127,6 +129,7 @@ pub(super) fn read(bytes: &[u8], given: &Given) -> Result<Demonstrations, Proble
             length,
             terminated: ends[length - 1] != 0,
             true_return: Some(rewards.iter().sum()),
+            measures: Vec::new(),
             demonstrator: None,
         });
     }

@@ -1,7 +1,8 @@
 //! Demonstrations: a few whole episodes, with everything that reward models and reports ask of them.
 //!
 //! Observations are raw; actions are as the environment took them, limited to ±1; both are of the same step. Within an
-//! episode the observation after a step is the one before the next, so only the last of each is kept beside.
+//! episode the observation after a step is the one before the next, so only the last of each is kept beside. A small
+//! file may hold every so-many-th step alone ([`Demonstrations::sparse`]); it then keeps what followed each of them.
 //!
 //! [`Demonstrations::load`] and [`Demonstrations::save`] are magpie's own file format, [`import`] reads others, and
 //! [`bundled`] ones come with the crate.
@@ -17,12 +18,15 @@ mod npz;
 mod paper;
 mod pickle;
 
+use std::ops::Range;
+
 use magpie_nn::normaliser::{Moments, Running};
 use serde::{Deserialize, Serialize};
 
 use crate::transitions::{Needs, Sizes, Transitions};
 
 pub use bundled::bundled;
+use error::problem;
 pub use error::{DemonstrationError, Problem};
 pub use import::{Given, import, import_bytes};
 
@@ -30,7 +34,7 @@ pub use import::{Given, import, import_bytes};
 const LONGEST_HORIZON: u32 = 1_000_000;
 
 /// Where demonstrations come from.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct About {
     /// The task; empty if nobody said.
     #[serde(default)]
@@ -43,6 +47,9 @@ pub struct About {
     pub measure: String,
     /// Steps after which an episode is cut off.
     pub horizon: u32,
+    /// Every how many steps of an episode one was kept, the first included.
+    #[serde(default = "all")]
+    pub every: u32,
     /// The run or file they were made from.
     #[serde(default)]
     pub source: String,
@@ -54,15 +61,29 @@ pub struct About {
     pub magpie: String,
 }
 
+fn all() -> u32 {
+    1
+}
+
+impl Default for About {
+    fn default() -> About {
+        let [task, robot, measure, source, magpie] = Default::default();
+        About { task, robot, measure, horizon: 0, every: all(), source, repairs: Vec::new(), magpie }
+    }
+}
+
 /// One episode.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Episode {
-    /// Steps.
+    /// Steps, kept or not.
     pub length: usize,
     /// Whether it ended by itself; if not, it was cut off.
     pub terminated: bool,
     /// Sum of its true rewards, if known.
     pub true_return: Option<f64>,
+    /// Mean of its measures, if known and not to be had from those of its steps.
+    #[serde(default)]
+    pub measures: Vec<f64>,
     /// Who did it, if known.
     pub demonstrator: Option<Demonstrator>,
 }
@@ -76,7 +97,7 @@ pub struct Demonstrator {
     pub measures: Vec<f64>,
 }
 
-/// Everything, as flat tables with a row a step.
+/// Everything, as flat tables with a row a step that was kept.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Columns {
     /// Where they come from.
@@ -89,8 +110,10 @@ pub struct Columns {
     pub observations: Vec<f32>,
     /// Actions, limited to ±1.
     pub actions: Vec<f32>,
-    /// The observation after the last step of each episode; empty if not known.
+    /// The observation after the last step of each episode; empty if not known, or if not all steps were kept.
     pub final_observations: Vec<f32>,
+    /// The observation after each step; empty if all steps were kept, or if not known.
+    pub next_observations: Vec<f32>,
     /// True rewards; empty if not known.
     pub rewards: Vec<f32>,
     /// Measures of the steps; empty if not known.
@@ -154,48 +177,65 @@ impl Demonstrations {
         self.columns.sizes
     }
 
-    /// Number of steps.
+    /// Number of steps that were kept.
     pub fn steps(&self) -> usize {
         self.columns.observations.len() / self.columns.sizes.observation
     }
 
-    /// Every `every`-th step of each episode, the first included. If next observations are needed, a last step
-    /// after which none is known is left out.
-    pub fn thinned(&self, every: usize, needs: Needs) -> Pairs {
-        let Columns { about, sizes, episodes, observations, actions, final_observations, rewards, .. } =
-            &self.columns;
+    /// Every `every`-th step of each episode, the first included; a file that kept fewer steps than that cannot give
+    /// them. If next observations are needed, a step after which none is known is left out.
+    pub fn thinned(&self, every: usize, needs: Needs) -> Result<Pairs, Problem> {
+        let Columns { about, sizes, observations, actions, rewards, .. } = &self.columns;
         let Sizes { observation, action } = *sizes;
-        let every = every.max(1);
+        let every = every.clamp(1, LONGEST_HORIZON as usize);
+        let kept = about.every as usize;
+        if !every.is_multiple_of(kept) {
+            return problem!(
+                "every {every}th step is asked for, but it holds every {kept}th alone; ask for a multiple of {kept}"
+            );
+        }
         let mut pairs = Pairs::default();
-        let mut first = 0;
-        for (number, episode) in episodes.iter().enumerate() {
-            let length = episode.length;
-            let mut kept = 0;
-            for t in (0..length).step_by(every) {
-                let row = first + t;
-                let last = t + 1 == length;
+        for (number, (episode, rows)) in self.columns.rows().enumerate() {
+            let mut taken = 0;
+            for row in rows.clone().step_by(every / kept) {
                 if needs.next_observations {
-                    let next = match last {
-                        false => Some(&observations[(row + 1) * observation..][..observation]),
-                        true => final_observations.chunks_exact(observation).nth(number),
-                    };
-                    let Some(next) = next else { continue };
+                    let Some(next) = self.columns.next(number, &rows, row) else { continue };
                     pairs.next_observations.extend_from_slice(next);
                 }
+                let last = (row - rows.start) * kept + 1 == episode.length;
                 pairs.observations.extend_from_slice(&observations[row * observation..][..observation]);
                 pairs.actions.extend_from_slice(&actions[row * action..][..action]);
                 pairs.terminated.push(last && episode.terminated);
                 pairs.rewards.extend(rewards.get(row));
                 pairs.lost.push(0);
-                kept += 1;
+                taken += 1;
             }
-            if let (true, Some(lost)) = (episode.terminated && kept > 0, pairs.lost.last_mut()) {
-                let steps = about.horizon - length as u32;
-                *lost = steps.div_ceil(every.min(u32::MAX as usize) as u32);
+            if let (true, Some(lost)) = (episode.terminated && taken > 0, pairs.lost.last_mut()) {
+                *lost = (about.horizon - episode.length as u32).div_ceil(every as u32);
             }
-            first += length;
         }
-        pairs
+        Ok(pairs)
+    }
+
+    /// The same with every `every`-th step alone: all that a reward model with this thinning sees, in a fraction of the
+    /// bytes.
+    pub fn sparse(&self, every: u32) -> Result<Demonstrations, Problem> {
+        let pairs = self.thinned(every as usize, Needs { next_observations: true, ..Needs::default() })?;
+        let mut columns = self.columns.clone();
+        for (episode, place) in columns.episodes.iter_mut().zip(self.places()) {
+            episode.measures = place.unwrap_or_default();
+        }
+        if every > columns.about.every {
+            columns.about.every = every;
+            columns.observations = pairs.observations;
+            columns.actions = pairs.actions;
+            columns.next_observations = pairs.next_observations;
+            columns.final_observations.clear();
+            columns.rewards = pairs.rewards;
+            // Their mean over all steps is what they are kept for.
+            columns.measures.clear();
+        }
+        Demonstrations::new(columns)
     }
 
     /// The first `count` episodes. Demonstrations are chosen one after the other, the best first, so these are what
@@ -204,11 +244,15 @@ impl Demonstrations {
         let mut columns = self.columns.clone();
         let old = columns.episodes.len();
         columns.episodes.truncate(count.max(1));
-        let rows: usize = columns.episodes.iter().map(|episode| episode.length).sum();
+        let rows = columns.rows().map(|(_, rows)| rows.len()).sum::<usize>();
         let steps = self.steps();
-        for table in
-            [&mut columns.observations, &mut columns.actions, &mut columns.rewards, &mut columns.measures]
-        {
+        for table in [
+            &mut columns.observations,
+            &mut columns.actions,
+            &mut columns.next_observations,
+            &mut columns.rewards,
+            &mut columns.measures,
+        ] {
             table.truncate(table.len() / steps * rows);
         }
         columns.final_observations.truncate(columns.final_observations.len() / old * columns.episodes.len());
@@ -218,21 +262,18 @@ impl Demonstrations {
     /// Where each episode lies in the space of measures: the mean over its steps, or what is known of its
     /// demonstrator; nothing for an episode of which neither is known.
     pub fn places(&self) -> Vec<Option<Vec<f64>>> {
-        let Columns { episodes, measures, .. } = &self.columns;
+        let measures = &self.columns.measures;
         let width = measures.len() / self.steps();
-        let mut first = 0;
-        let place = |episode: &Episode| {
-            let steps = measures.get(first * width..(first + episode.length) * width);
-            first += episode.length;
-            let mean = |d: usize, steps: &[f32]| {
-                steps.chunks_exact(width).map(|row| f64::from(row[d])).sum::<f64>() / episode.length as f64
+        let place = |(episode, rows): (&Episode, Range<usize>)| {
+            let steps = &measures[rows.start * width..rows.end * width];
+            let mean = |d: usize| {
+                steps.chunks_exact(width).map(|row| f64::from(row[d])).sum::<f64>() / rows.len() as f64
             };
-            match steps.filter(|steps| !steps.is_empty()) {
-                Some(steps) => Some((0..width).map(|d| mean(d, steps)).collect()),
-                None => episode.demonstrator.as_ref().map(|d| d.measures.clone()).filter(|m| !m.is_empty()),
-            }
+            let of_steps = (0..width).map(mean).collect();
+            let of_demonstrator = episode.demonstrator.iter().flat_map(|d| d.measures.clone()).collect();
+            [of_steps, episode.measures.clone(), of_demonstrator].into_iter().find(|known| !known.is_empty())
         };
-        episodes.iter().map(place).collect()
+        self.columns.rows().map(place).collect()
     }
 
     /// Mean and variance of the observations.
@@ -246,6 +287,28 @@ impl Demonstrations {
 }
 
 impl Columns {
+    /// The episodes with their rows.
+    fn rows(&self) -> impl Iterator<Item = (&Episode, Range<usize>)> {
+        let mut next = 0;
+        self.episodes.iter().map(move |episode| {
+            let first = next;
+            next += episode.length.div_ceil(self.about.every as usize);
+            (episode, first..next)
+        })
+    }
+
+    /// What followed the step of `row`, which is one of the `rows` of episode `number`.
+    fn next(&self, number: usize, rows: &Range<usize>, row: usize) -> Option<&[f32]> {
+        let width = self.sizes.observation;
+        if self.about.every > 1 {
+            self.next_observations.chunks_exact(width).nth(row)
+        } else if row + 1 < rows.end {
+            self.observations.chunks_exact(width).nth(row + 1)
+        } else {
+            self.final_observations.chunks_exact(width).nth(number)
+        }
+    }
+
     fn check(&self) -> Result<(), Problem> {
         let Sizes { observation, action } = self.sizes;
         let fail = |problem: String| Err(Problem(problem));
@@ -264,12 +327,21 @@ impl Columns {
                 ));
             }
         }
-        let rows: usize = self.episodes.iter().map(|episode| episode.length).sum();
+        let every = self.about.every;
+        if !(1..=LONGEST_HORIZON).contains(&every) {
+            return fail(format!(
+                "it says that every {every}th step was kept; expected 1 to {LONGEST_HORIZON}"
+            ));
+        }
+        let rows: usize = self.rows().map(|(_, rows)| rows.len()).sum();
         let measures = self.measures.len() / rows;
+        // Either all steps are there, or what followed each of those that are.
+        let (finals, nexts) = if every == 1 { (self.episodes.len(), 0) } else { (0, rows) };
         let tables = [
             ("observations", &self.observations, rows, observation, true),
             ("actions", &self.actions, rows, action, true),
-            ("final observations", &self.final_observations, self.episodes.len(), observation, false),
+            ("final observations", &self.final_observations, finals, observation, false),
+            ("next observations", &self.next_observations, nexts, observation, false),
             ("rewards", &self.rewards, rows, 1, false),
             ("measures", &self.measures, rows, measures, false),
         ];
@@ -300,7 +372,8 @@ impl Columns {
                 .demonstrator
                 .iter()
                 .flat_map(|d| std::iter::once(d.objective).chain(d.measures.iter().copied()));
-            if !episode.true_return.into_iter().chain(demonstrator).all(f64::is_finite) {
+            let own = episode.true_return.into_iter().chain(episode.measures.iter().copied());
+            if !own.chain(demonstrator).all(f64::is_finite) {
                 return fail(format!("a return or measure of episode {number} is not finite"));
             }
         }

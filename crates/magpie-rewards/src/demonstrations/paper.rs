@@ -69,6 +69,7 @@ pub(super) fn read(bytes: &[u8], given: &Given) -> Result<Demonstrations, Proble
         // The file does not say so, but only an episode of full length was cut off.
         terminated: length < given.horizon as usize,
         true_return: returns.as_ref().and_then(|returns| returns.get(number).copied()),
+        measures: Vec::new(),
         demonstrator: objectives.as_ref().and_then(|objectives| objectives.get(number)).map(|&objective| {
             let table = demonstrator_measures.as_ref().filter(|table| number < table.rows);
             Demonstrator {
@@ -83,6 +84,7 @@ pub(super) fn read(bytes: &[u8], given: &Given) -> Result<Demonstrations, Proble
             robot: given.robot.clone(),
             measure: given.measure.clone(),
             horizon: given.horizon,
+            every: 1,
             source: given.source.clone(),
             repairs,
             magpie: String::new(),
@@ -92,6 +94,7 @@ pub(super) fn read(bytes: &[u8], given: &Given) -> Result<Demonstrations, Proble
         observations: moved_back(&states, &lengths),
         actions: taken,
         final_observations: Vec::new(),
+        next_observations: Vec::new(),
         rewards: if known { rewards.iter().map(|&r| r as f32).collect() } else { Vec::new() },
         measures: measures.map_or_else(Vec::new, |table| table.single()),
     })

@@ -13,12 +13,14 @@ fn columns() -> Columns {
                 length,
                 terminated: length < 100,
                 true_return: Some(length as f64),
+                measures: vec![],
                 demonstrator: Some(Demonstrator { objective: 1.5, measures: vec![0.1, 0.2] }),
             })
             .collect(),
         observations: table(3),
         actions: table(2),
         final_observations: vec![7.0; 9],
+        next_observations: vec![],
         rewards: table(1),
         measures: table(2),
     }
@@ -55,7 +57,7 @@ fn what_may_be_absent_may_be_absent() {
 #[test]
 fn thinning_takes_every_nth_step_of_each_episode() {
     let demonstrations = Demonstrations::new(columns()).unwrap();
-    let pairs = demonstrations.thinned(20, Needs::default());
+    let pairs = demonstrations.thinned(20, Needs::default()).unwrap();
     let taken: Vec<usize> = vec![0, 20, 40, 45, 65, 85, 105, 125, 145];
     let all = columns();
     for (i, &row) in taken.iter().enumerate() {
@@ -76,15 +78,40 @@ fn next_observations_are_those_of_the_next_step_or_the_final_ones() {
     let needs = Needs { next_observations: true, ..Needs::default() };
     let all = columns();
     let demonstrations = Demonstrations::new(columns()).unwrap();
-    let pairs = demonstrations.thinned(1, needs);
+    let pairs = demonstrations.thinned(1, needs).unwrap();
     assert_eq!(pairs.next_observations.len(), pairs.observations.len());
     assert_eq!(pairs.next_observations[..3], all.observations[3..6]);
     assert_eq!(pairs.next_observations[44 * 3..45 * 3], [7.0; 3]);
     let unknown = Demonstrations::new(Columns { final_observations: vec![], ..columns() }).unwrap();
-    let pairs = unknown.thinned(1, needs);
+    let pairs = unknown.thinned(1, needs).unwrap();
     assert_eq!(pairs.observations.len() / 3, 146 - 3);
     assert_eq!(pairs.next_observations[..44 * 3], all.observations[3..45 * 3]);
     assert_eq!(pairs.observations[44 * 3..][..3], all.observations[45 * 3..][..3]);
+}
+
+#[test]
+fn a_sparse_file_gives_a_model_what_the_whole_one_gives() {
+    let whole = Demonstrations::new(columns()).unwrap();
+    let sparse = whole.sparse(5).unwrap();
+    let sparse = Demonstrations::from_bytes(&sparse.to_bytes().unwrap()).unwrap();
+    assert_eq!(sparse.steps(), 9 + 20 + 1);
+    for next_observations in [false, true] {
+        let needs = Needs { next_observations, ..Needs::default() };
+        for every in [5, 20] {
+            assert_eq!(sparse.thinned(every, needs), whole.thinned(every, needs));
+        }
+        let refused = sparse.thinned(8, needs).unwrap_err().0;
+        assert!(refused.contains("holds every 5th alone"), "{refused}");
+    }
+    assert_eq!(sparse.places(), whole.places());
+    let returns = |d: &Demonstrations| d.columns().episodes.iter().map(|e| e.true_return).collect::<Vec<_>>();
+    assert_eq!(returns(&sparse), returns(&whole));
+    assert_eq!(
+        sparse.subset(2).columns().next_observations,
+        whole.subset(2).sparse(5).unwrap().columns().next_observations
+    );
+    assert_eq!(whole.sparse(1).unwrap().columns().observations, columns().observations);
+    assert!(sparse.sparse(7).is_err());
 }
 
 #[test]

@@ -20,7 +20,12 @@ impl Draft {
     pub fn new(config: &RewardConfig, demonstrations: &Demonstrations, seed: u64) -> Result<Draft, RunError> {
         let mut draws = Stream::new(seed, "initial reward model").draws(0, 0);
         let model = build(config, demonstrations.sizes(), &mut draws)?;
-        let expert = demonstrations.thinned(config.thinning, model.needs());
+        let kept = demonstrations.columns().about.every;
+        let expert = demonstrations.thinned(config.thinning, model.needs()).map_err(|_| RunError::Value {
+            field: "reward.thinning".to_owned(),
+            value: config.thinning.to_string(),
+            range: format!("a multiple of {kept}: the demonstrations hold every {kept}th step alone"),
+        })?;
         Ok(Draft { model, expert, seed })
     }
 

@@ -32,6 +32,9 @@ pub struct Args {
     /// Seed of the starts, and of a random choice.
     #[arg(long, default_value_t = 0)]
     seed: u64,
+    /// Keep every so-many-th step alone, for a small file; a reward is learnt from every 20th unless told otherwise.
+    #[arg(long, value_name = "STEPS", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=EPISODE_STEPS as i64))]
+    every: u32,
     /// File to write; demos.safetensors beside the archive if not given.
     #[arg(long)]
     out: Option<PathBuf>,
@@ -86,6 +89,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     let out = args.out.clone().unwrap_or_else(|| path.with_file_name("demos.safetensors"));
     let demonstrations = demonstrations(&saved, &env, &chosen, &recordings)
         .with_context(|| format!("the episodes make no demonstrations: {}", path.display()))?;
+    let demonstrations = demonstrations.sparse(args.every)?;
     demonstrations.save(&out)?;
     let mut screen = std::io::stdout().lock();
     table::write(&mut screen, &demonstrations)?;
@@ -111,6 +115,7 @@ fn demonstrations(
         length: recording.length(),
         terminated: recording.terminated,
         true_return: Some(recording.true_return()),
+        measures: Vec::new(),
         demonstrator: Some(Demonstrator { objective: elite.objective, measures: elite.measures.clone() }),
     };
     let column = |select: fn(&Recording) -> &Vec<f32>| recordings.iter().flat_map(select).copied().collect();
@@ -121,6 +126,7 @@ fn demonstrations(
         observations: column(|r| &r.observations),
         actions: column(|r| &r.actions),
         final_observations: column(|r| &r.final_observation),
+        next_observations: Vec::new(),
         rewards: column(|r| &r.rewards),
         measures: column(|r| &r.measures),
     })?)

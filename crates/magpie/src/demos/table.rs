@@ -14,8 +14,9 @@ pub fn write(out: &mut dyn Write, demonstrations: &Demonstrations) -> std::io::R
     writeln!(out, "source    {}", or_dash(&about.source))?;
     writeln!(
         out,
-        "steps     {} in {} episodes of at most {}; {} entries an observation, {} an action",
+        "steps     {}{} in {} episodes of at most {}; {} entries an observation, {} an action",
         demonstrations.steps(),
+        if about.every > 1 { format!(", every {}th,", about.every) } else { String::new() },
         columns.episodes.len(),
         about.horizon,
         sizes.observation,
