@@ -9,7 +9,7 @@ pub struct SettingError {
     /// What was given.
     pub value: String,
     /// What is allowed.
-    pub range: &'static str,
+    pub range: String,
 }
 
 impl SettingError {
@@ -18,8 +18,8 @@ impl SettingError {
         field: &'static str,
         value: T,
         fine: bool,
-        range: &'static str,
+        range: impl Into<String>,
     ) -> Result<(), SettingError> {
-        if fine { Ok(()) } else { Err(SettingError { field, value: value.to_string(), range }) }
+        if fine { Ok(()) } else { Err(SettingError { field, value: value.to_string(), range: range.into() }) }
     }
 }

@@ -85,7 +85,7 @@ impl TrainConfig {
             "train.minibatches",
             self.minibatches,
             cut,
-            "from 1 to the number of rows of a window",
+            format!("from 1 to {rows}, the rows of a window"),
         )?;
         for (field, value) in [("train.gamma", self.gamma), ("train.gae_lambda", self.gae_lambda)] {
             SettingError::unless(field, value, (0.0..=1.0).contains(&value), "from 0 to 1")?;

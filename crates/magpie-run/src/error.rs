@@ -138,7 +138,7 @@ pub enum RunError {
 
 impl From<SettingError> for RunError {
     fn from(SettingError { field, value, range }: SettingError) -> RunError {
-        RunError::Value { field: field.to_owned(), value, range: range.to_owned() }
+        RunError::Value { field: field.to_owned(), value, range }
     }
 }
 

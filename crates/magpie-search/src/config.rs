@@ -31,6 +31,9 @@ pub struct SearchConfig {
     pub train: TrainConfig,
 }
 
+/// Cells that an archive may have.
+const MOST_CELLS: f64 = 1e7;
+
 /// The archives' cells and the rule of the soft one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -111,9 +114,15 @@ impl SearchConfig {
         let copies = measures as u32 + 1;
         let e = self.environments;
         let enough = (copies..=1_000_000).contains(&e);
-        SettingError::unless("environments", e, enough, "at least one for each gradient, at most 1,000,000")?;
+        let range = format!("{copies}, one for each gradient, to 1,000,000");
+        SettingError::unless("environments", e, enough, range)?;
         let some = (1..=e).contains(&self.branches);
-        SettingError::unless("branches", self.branches, some, "1 to the number of environments")?;
+        SettingError::unless(
+            "branches",
+            self.branches,
+            some,
+            format!("1 to {e}, the number of environments"),
+        )?;
         let few = |n: u32| (1..=10_000).contains(&n);
         let (n1, n2) = (self.gradient_iterations, self.walk_iterations);
         SettingError::unless("gradient_iterations", n1, few(n1), "1 to 10,000")?;
@@ -121,12 +130,12 @@ impl SearchConfig {
         let positive = |x: f64| x > 0.0 && x.is_finite();
         SettingError::unless("sigma0", self.sigma0, positive(self.sigma0), "above 0")?;
         let ArchiveConfig { resolution, learning_rate, threshold_min, qd_offset } = self.archive;
-        let cells = f64::from(resolution).powi(measures as i32);
+        let most = (MOST_CELLS.powf(1.0 / measures as f64) + 1e-6).floor() as u32;
         SettingError::unless(
             "archive.resolution",
             resolution,
-            (1.0..=1e7).contains(&cells),
-            "1 to 10⁷ cells in all",
+            (1..=most).contains(&resolution),
+            format!("1 to {most}: at most {MOST_CELLS} cells in all"),
         )?;
         let share = learning_rate > 0.0 && learning_rate <= 1.0;
         SettingError::unless("archive.learning_rate", learning_rate, share, "above 0, at most 1")?;

@@ -88,7 +88,7 @@ impl Config {
         self.search.check(measures).map_err(|SettingError { field, value, range }| RunError::Value {
             field: format!("search.{field}"),
             value,
-            range: range.to_owned(),
+            range,
         })
     }
 }
