@@ -19,12 +19,13 @@ const MOST_BYTES: usize = 64 << 20;
 fn files() -> Vec<Vec<u8>> {
     let arrays = paper(&[4, 5]);
     let given = Given { horizon: 5, ..Given::default() };
-    let own = import_bytes(&pickle(Style::Buffer, &arrays), &given).unwrap().to_bytes().unwrap();
+    let own = import_bytes(&pickle(Style::Buffer, &arrays), &given).unwrap();
     vec![
         pickle(Style::Buffer, &arrays),
         pickle(Style::Reconstruct, &arrays),
         imitation(),
-        own,
+        own.to_bytes().unwrap(),
+        own.sparse(2).unwrap().to_bytes().unwrap(),
         hdf5(&[(4, 3), (3, 2)]),
     ]
 }
@@ -35,14 +36,17 @@ fn survives(bytes: &[u8]) {
     assert!(peak <= MOST_BYTES, "{peak} bytes in use for a file of {}", bytes.len());
     if let Ok(demonstrations) = result {
         demonstrations.to_bytes().unwrap();
-        demonstrations.subset(1).thinned(3, magpie_rewards::Needs::default());
+        let needs = magpie_rewards::Needs { next_observations: true, ..Default::default() };
+        // What is not there is refused.
+        let _ = demonstrations.subset(1).thinned(6, needs);
+        let _ = demonstrations.sparse(3);
     }
 }
 
 proptest! {
     #[test]
     fn damaged_files(
-        file in 0..5_usize,
+        file in 0..6_usize,
         flips in vec((any::<prop::sample::Index>(), any::<u8>()), 0..8),
         cut in prop::option::weighted(0.2, any::<prop::sample::Index>()),
         insert in prop::option::weighted(0.3, (any::<prop::sample::Index>(), vec(any::<u8>(), 1..12))),

@@ -138,6 +138,14 @@ fn demonstrations_that_do_not_fit_are_refused_with_file_and_sizes() {
     refused(&["hopper", "--demos", file, "--set", "demos.count=3"], &["demos.count is 3", "1 to 2", file]);
     refused(&["hopper", "--demos", file, "--set", "reward.thinning=0"], &["reward.thinning is 0"]);
     refused(&["hopper", "--demos", file, "--set", "reward.model=gale"], &["gail"]);
+    let source = text(&temporary.path().join("true")).to_owned();
+    let sparse = temporary.path().join("sparse.safetensors");
+    let said = succeed(&["demos", "make", &source, "-n", "2", "--every", "5", "--out", text(&sparse)]);
+    assert!(said.contains("every 5th"), "{said}");
+    refused(
+        &["hopper", "--demos", text(&sparse), "--set", "reward.thinning=12"],
+        &["reward.thinning is 12", "a multiple of 5"],
+    );
 }
 
 #[test]

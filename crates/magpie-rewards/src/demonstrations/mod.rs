@@ -218,18 +218,20 @@ impl Demonstrations {
     }
 
     /// The same with every `every`-th step alone: all that a reward model with this thinning sees, in a fraction of the
-    /// bytes.
+    /// bytes. What followed is kept if it is known for all of them.
     pub fn sparse(&self, every: u32) -> Result<Demonstrations, Problem> {
-        let pairs = self.thinned(every as usize, Needs { next_observations: true, ..Needs::default() })?;
+        let pairs = self.thinned(every as usize, Needs::default())?;
+        let followed = self.thinned(every as usize, Needs { next_observations: true, ..Needs::default() })?;
         let mut columns = self.columns.clone();
         for (episode, place) in columns.episodes.iter_mut().zip(self.places()) {
             episode.measures = place.unwrap_or_default();
         }
         if every > columns.about.every {
             columns.about.every = every;
+            let all = followed.observations.len() == pairs.observations.len();
+            columns.next_observations = if all { followed.next_observations } else { Vec::new() };
             columns.observations = pairs.observations;
             columns.actions = pairs.actions;
-            columns.next_observations = pairs.next_observations;
             columns.final_observations.clear();
             columns.rewards = pairs.rewards;
             // Their mean over all steps is what they are kept for.
