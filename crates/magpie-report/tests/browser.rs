@@ -1,7 +1,8 @@
 //! The page in a real browser: no error, every picture to be seen, on a desk and on a telephone.
 //!
 //! Needs Chromium: the program that `MAGPIE_CHROMIUM` names, or one of the usual names on the path. Without any the test
-//! says so and passes, except where `CI` is set: there it must be installed.
+//! says so and passes, except where `CI` is set: there it must be installed. To look at the page oneself, name a file in
+//! `MAGPIE_PAGE`: it gets a copy.
 
 mod common;
 
@@ -12,7 +13,7 @@ use common::sweep;
 use magpie_report::report;
 use serde_json::Value;
 
-/// Asked of the page after it has loaded; the answer is put where `--dump-dom` shows it.
+/// Asked of the page after it has loaded; the answer goes to the frame around it.
 const PROBE: &str = r##"<script>
 window.addEventListener("load", () => setTimeout(() => {
   const seen = {};
@@ -24,8 +25,8 @@ window.addEventListener("load", () => setTimeout(() => {
   const first = figures.filter((f) => f.getBoundingClientRect().height > 0).length;
   for (const axes of document.querySelectorAll(".axes"))
     for (const tab of axes.querySelectorAll(".tabs button")) { tab.click(); figures.forEach(look); }
-  const head = document.querySelector("#table-results th:nth-child(6) button");
-  const scores = () => [...document.querySelectorAll("#table-results tbody tr")].map((r) => Number(r.cells[5].dataset.v)).filter((v) => !isNaN(v));
+  const head = document.querySelector("#results table th:nth-child(5) button");
+  const scores = () => [...document.querySelector("#results tbody").rows].map((r) => Number(r.cells[4].dataset.v)).filter((v) => !isNaN(v));
   head.click();
   const sorted = scores().every((v, i, all) => i === 0 || all[i - 1] <= v);
   const svg = document.querySelector(".axis:not([hidden]) svg");
@@ -40,12 +41,24 @@ window.addEventListener("load", () => setTimeout(() => {
     cell: document.getElementById("hint").textContent,
     page: [document.documentElement.clientWidth, document.documentElement.scrollWidth],
   };
-  const pre = document.createElement("pre");
-  pre.id = "answer";
-  pre.textContent = JSON.stringify(answer);
-  document.body.append(pre);
+  parent.postMessage(JSON.stringify(answer), "*");
 }, 50));
 </script>"##;
+
+/// Shows the page as wide as a screen is, because windows have a least width that telephones do not have, and puts its
+/// answer where `--dump-dom` shows it.
+fn frame(width: u32) -> String {
+    format!(
+        r#"<!DOCTYPE html><body><iframe src="page.html" style="border:0;width:{width}px;height:900px"></iframe><script>
+addEventListener("message", (event) => {{
+  const pre = document.createElement("pre");
+  pre.id = "answer";
+  pre.textContent = event.data;
+  document.body.append(pre);
+}});
+</script></body>"#
+    )
+}
 
 /// Before any script of the page.
 const WATCH: &str = r#"<script>window.problems = [];
@@ -63,13 +76,13 @@ fn chromium() -> Option<PathBuf> {
     names.iter().flat_map(|name| places.iter().map(move |place| place.join(name))).find(|file| file.is_file())
 }
 
-fn ask(browser: &Path, page: &Path, profile: &Path, width: u32) -> Value {
+fn ask(browser: &Path, page: &Path, profile: &Path) -> Value {
     let output = Command::new(browser)
         .args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"])
         .args(["--disable-background-networking", "--disable-component-update", "--disable-sync"])
         .args(["--disable-extensions", "--hide-scrollbars", "--virtual-time-budget=10000", "--dump-dom"])
         .arg(format!("--user-data-dir={}", profile.display()))
-        .arg(format!("--window-size={width},900"))
+        .arg("--window-size=1400,900")
         .arg(format!("file://{}", page.display()))
         .output()
         .expect("the browser starts");
@@ -90,6 +103,9 @@ fn a_browser_shows_every_picture_without_an_error() {
     let folder = tempfile::tempdir().unwrap();
     sweep(folder.path());
     let html = report(&[folder.path().to_owned()]).unwrap().html();
+    if let Some(copy) = std::env::var_os("MAGPIE_PAGE") {
+        std::fs::write(copy, &html).unwrap();
+    }
     let page = folder.path().join("page.html");
     let probed = html.replacen("<head>", &format!("<head>{WATCH}"), 1).replacen(
         "</body>",
@@ -98,15 +114,17 @@ fn a_browser_shows_every_picture_without_an_error() {
     );
     std::fs::write(&page, probed).unwrap();
     for width in [1280, 390] {
-        let answer = ask(&browser, &page, &folder.path().join(format!("profile-{width}")), width);
+        let around = folder.path().join("frame.html");
+        std::fs::write(&around, frame(width)).unwrap();
+        let answer = ask(&browser, &around, &folder.path().join(format!("profile-{width}")));
         assert_eq!(answer["errors"], serde_json::json!([]), "{width}");
         let seen = answer["seen"].as_object().unwrap();
         assert_eq!(answer["figures"], 57);
         assert_eq!(seen.len(), 57, "{width}: each picture is to be seen in its tab");
         // One of three axes is shown at first.
         assert_eq!(answer["first"], 57 - 3 * 8, "{width}");
-        // Headless browsers have a least width of their own, so the page is asked for its own.
-        let page_width = answer["page"][0].as_f64().unwrap();
+        assert_eq!(answer["page"][0], width);
+        let page_width = f64::from(width);
         assert!(
             answer["page"][1].as_f64().unwrap() <= page_width + 1.0,
             "{width}: the page is wider than the screen"

@@ -11,7 +11,7 @@ use crate::statistics::table::csv::quoted;
 use super::Picture;
 
 /// Points of a CCDF.
-const POINTS: usize = 150;
+const POINTS: usize = 100;
 
 /// A map for each method, of the run in the middle of its runs by QD-Score, all with the same colours.
 pub(super) fn maps(scene: &Scene) -> Result<Vec<Picture>, ReportError> {

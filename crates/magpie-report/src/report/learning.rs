@@ -8,7 +8,7 @@ use crate::statistics::curves::{Curve, MeanStd, Point, even_axis, mean_curve, sh
 use super::Picture;
 
 /// Points of a curve: more are not seen in half the width of a page.
-const POINTS: usize = 150;
+const POINTS: usize = 100;
 
 /// What the seeds of a method say along an axis.
 pub(super) struct Course {

@@ -104,7 +104,10 @@ fn results(body: &mut String, report: &Report) {
          best of many noisy evaluations, which flatters. “Run again” is what its elites reach in fresh episodes. “Paper” is \
          Wan et al. (ICML 2025), with 3000 environments and 2000 iterations.",
     );
-    content += &report.results.html();
+    for chapter in &report.chapters {
+        push(&mut content, format_args!("<h3>{}</h3>\n", escaped(&chapter.title)));
+        content += &report.results.part(&chapter.title).html();
+    }
     content += &report.to_run_again.as_deref().map(paragraph).unwrap_or_default();
     section(body, "results", report.results.title, &content);
 }

@@ -39,6 +39,13 @@ pub(super) enum Entry {
 }
 
 impl Sheet {
+    /// The rows that have this in their first column, without that column.
+    pub(super) fn part(&self, first: &str) -> Sheet {
+        let chosen = self.rows.iter().filter(|row| row.first() == Some(&Entry::Text(first.to_owned())));
+        let rows = chosen.map(|row| row[1..].to_vec()).collect();
+        Sheet { columns: self.columns[1..].to_vec(), rows, ..*self }
+    }
+
     pub(super) fn html(&self) -> String {
         let head: String = self
             .columns
@@ -58,8 +65,7 @@ impl Sheet {
             })
             .collect();
         format!(
-            "<div class=\"scroll\"><table id=\"table-{}\"><thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody></table></div>\n",
-            self.slug
+            "<div class=\"scroll\"><table><thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody></table></div>\n"
         )
     }
 

@@ -68,7 +68,7 @@ impl Sketch {
             let measures = grid.centre(cell).unwrap();
             let share = |j: usize| (measures[j] - grid.lower()[j]) / (grid.upper()[j] - grid.lower()[j]);
             let place = (0..names.len()).map(share).sum::<f64>() / names.len() as f64;
-            if f64::from(draws.uniform()) > self.coverage * (1.6 - 1.2 * place) {
+            if f64::from(draws.uniform(0.0, 1.0)) > self.coverage * (1.6 - 1.2 * place) {
                 continue;
             }
             let objective = self.level * (0.4 + 1.2 * place) + 60.0 * f64::from(draws.normal());
