@@ -95,7 +95,7 @@ pub(super) fn ccdf(scene: &Scene) -> Result<Option<(Picture, String)>, ReportErr
     let subtitle =
         if most > 1 { format!("mean ± std, up to {most} seeds") } else { "one seed each".to_owned() };
     let labels = Labels {
-        title: "How many cells are how good",
+        title: &scene.title(),
         subtitle: &subtitle,
         x: "return",
         y: "cells at least as good (%)",

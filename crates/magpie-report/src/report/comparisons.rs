@@ -131,9 +131,9 @@ pub(super) fn picture(scene: &Scene) -> Result<Option<Picture>, ReportError> {
         return Ok(None);
     }
     let labels = Labels {
-        title: "Inter-quartile means",
+        title: &scene.title(),
         subtitle: "with stratified-bootstrap 95 % intervals",
-        x: Metric::QdScore.label(),
+        x: "inter-quartile mean of the QD-Score",
         y: "",
         width: NARROW,
     };

@@ -6,7 +6,7 @@
 use std::fmt::Write;
 
 use crate::plot::{NARROW, escaped};
-use crate::runs::Axis;
+use crate::runs::{Axis, Metric};
 
 use super::sheet::Sheet;
 use super::{Chapter, Picture, Report};
@@ -140,7 +140,10 @@ fn chapter(body: &mut String, chapter: &Chapter) {
         content += &grid(&chapter.summaries);
     }
     content += "<h3>Which methods differ: Tukey’s HSD on the QD-Score</h3>\n";
-    content += &table_or_reason(&chapter.tukey, chapter.untested.as_deref().into_iter());
+    content += &table_or_reason(
+        &chapter.tukey.part(&chapter.title).part(Metric::QdScore.name()),
+        chapter.untested.as_deref().into_iter(),
+    );
     section(body, &chapter.slug, &chapter.title, &content);
 }
 

@@ -121,7 +121,7 @@ fn field(entry: &Entry, kind: Kind) -> String {
 fn plain(entry: &Entry) -> String {
     match entry {
         Entry::Text(text) => text.clone(),
-        Entry::Number(value, decimals) => format!("{value:.decimals$}").replace('-', "\u{2212}"),
+        Entry::Number(value, decimals) => number(*value, *decimals).replace('-', "\u{2212}"),
         Entry::Spread(cell) => markdown::written(*cell).replace('-', "\u{2212}"),
         Entry::Estimate(value, interval) => {
             let (numbers, exponent) = rounded(*value, *interval);
@@ -136,11 +136,21 @@ fn plain(entry: &Entry) -> String {
     }
 }
 
+/// With so many decimals; what is too small for them is said to be, and not shown as nothing.
+fn number(value: f64, decimals: usize) -> String {
+    let least = 10f64.powi(-(decimals as i32));
+    if value > 0.0 && value < 0.5 * least {
+        format!("< {least:.decimals$}")
+    } else {
+        format!("{value:.decimals$}")
+    }
+}
+
 /// For LaTeX.
 fn typeset(entry: &Entry) -> String {
     match entry {
         Entry::Text(text) => latex::escape(text),
-        Entry::Number(value, decimals) => format!("${value:.decimals$}$"),
+        Entry::Number(value, decimals) => format!("${}$", number(*value, *decimals)),
         Entry::Spread(cell) => latex::written(*cell),
         Entry::Estimate(value, interval) => {
             let (numbers, exponent) = rounded(*value, *interval);
@@ -226,6 +236,18 @@ mod tests {
         assert!(html.contains(r#"<td class="n" data-v="94.68">94.7 ± 1.1</td>"#), "{html}");
         assert!(html.contains(r#"data-v="3210000">3.210 [2.900, −3.500]×10⁶<"#), "{html}");
         assert!(html.contains(r#"data-v="12.3456">12.35<"#), "{html}");
+    }
+
+    #[test]
+    fn a_small_p_is_not_nothing() {
+        assert_eq!([number(2e-9, 4), number(0.0, 4), number(0.01234, 4)], ["< 0.0001", "0.0000", "0.0123"]);
+    }
+
+    #[test]
+    fn a_part_has_the_rows_of_one_name_without_it() {
+        let part = sheet().part("x_<y>");
+        assert_eq!((part.rows.len(), part.columns.len(), part.rows[0].len()), (1, 3, 3));
+        assert_eq!(part.rows[0][0], Entry::Number(-0.25, 1));
     }
 
     #[test]
