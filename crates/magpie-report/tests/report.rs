@@ -126,14 +126,14 @@ fn numbers_of_elites_that_were_run_again_count_only_for_their_archive() {
     reevaluated(&run);
     let stored =
         |report: &Report| report.notes().iter().any(|note| note.problem.contains("has changed since"));
-    let found = collect(&[run.clone()]).unwrap();
+    let found = collect(std::slice::from_ref(&run)).unwrap();
     let (score, again) =
         (found.runs[0].last(Metric::QdScore).unwrap(), found.runs[0].corrected(Metric::QdScore).unwrap());
     assert!((again / score - 0.9).abs() < 1e-9, "{again} {score}");
     assert!(!stored(&of(&run)));
     // The run goes on and its archive changes.
     Sketch { level: 1500.0, ..sketch }.write(&run);
-    assert_eq!(collect(&[run.clone()]).unwrap().runs[0].corrected(Metric::QdScore), None);
+    assert_eq!(collect(std::slice::from_ref(&run)).unwrap().runs[0].corrected(Metric::QdScore), None);
     let report = of(&run);
     assert!(stored(&report));
     assert!(report.html().contains(&format!("magpie eval {}", run.display())));

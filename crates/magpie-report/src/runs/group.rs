@@ -18,6 +18,9 @@ pub struct Scene {
     pub methods: Vec<Method>,
 }
 
+/// Settings: keys and values.
+pub type Details = Vec<(String, String)>;
+
 /// A way to search, and its runs.
 #[derive(Debug, Clone)]
 pub struct Method {
@@ -26,7 +29,7 @@ pub struct Method {
     /// Model and curiosity as the paper names them.
     pub family: String,
     /// The other settings in which runs of one family differ.
-    pub details: Vec<(String, String)>,
+    pub details: Details,
     /// Which of the colours it has, the same in all scenes.
     pub style: usize,
     /// In the order of their seeds, each seed once.
@@ -80,7 +83,7 @@ fn rank(run: &Run) -> usize {
 fn scene(runs: Vec<Run>) -> Option<Scene> {
     let (task, measure) = runs.first().map(|run| (run.settings.task.clone(), run.settings.measure))?;
     let differing = differing(&runs);
-    let mut methods: BTreeMap<(usize, Vec<(String, String)>), Vec<Run>> = BTreeMap::new();
+    let mut methods: BTreeMap<(usize, Details), Vec<Run>> = BTreeMap::new();
     for run in runs {
         let keys = differing.get(&run.settings.family()).into_iter().flatten();
         let detail = |key: &String| {
@@ -88,7 +91,7 @@ fn scene(runs: Vec<Run>) -> Option<Scene> {
         };
         methods.entry((rank(&run), keys.map(detail).collect())).or_default().push(run);
     }
-    let method = |((_, details), runs): ((usize, Vec<(String, String)>), Vec<Run>)| {
+    let method = |((_, details), runs): ((usize, Details), Vec<Run>)| {
         let family = runs[0].settings.family();
         let name =
             std::iter::once(family.clone()).chain(details.iter().map(|(key, value)| named(key, value)));

@@ -14,7 +14,7 @@ mod run;
 mod settings;
 
 pub use collect::{Collection, collect};
-pub use group::{Method, Scene, scenes};
+pub use group::{Details, Method, Scene, scenes};
 pub use progress::{Axis, Metric, Row};
 pub use run::{Note, Run};
 pub(crate) use settings::CURIOUS;
