@@ -10,7 +10,7 @@
 
 use std::path::{Path, PathBuf};
 
-use magpie_report::plot::{Labels, Series, curves};
+use magpie_report::plot::{Labels, Series, WIDE, curves};
 
 type Problem = Box<dyn std::error::Error>;
 
@@ -44,6 +44,7 @@ fn main() -> Result<(), Problem> {
         subtitle: band,
         x: &options.x.replace("env_steps", "environment steps").replace('_', " "),
         y: &options.y.replace('_', " "),
+        width: WIDE,
     };
     let figure = curves(&series, &labels)?;
     std::fs::write(options.out.with_extension("svg"), figure.svg())?;

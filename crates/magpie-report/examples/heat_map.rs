@@ -8,7 +8,7 @@
 use std::path::PathBuf;
 use std::time::Instant;
 
-use magpie_report::plot::{Dimension, HeatMap, Points, heat_map};
+use magpie_report::plot::{Dimension, HeatMap, Points, WIDE, heat_map};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let folder = PathBuf::from(std::env::args().nth(1).unwrap_or_else(|| ".".to_owned()));
@@ -31,6 +31,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             cells: &filled,
             scale: None,
             points: Some(Points { name: "demonstrations", at: &points }),
+            width: WIDE,
         })?;
         let drawn = started.elapsed();
         let png = figure.png()?;

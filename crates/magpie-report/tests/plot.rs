@@ -1,6 +1,8 @@
 //! Pictures as a user of the crate makes them.
 
-use magpie_report::plot::{Dimension, Figure, HeatMap, Labels, PlotError, Points, Series, curves, heat_map};
+use magpie_report::plot::{
+    Dimension, Figure, HeatMap, Labels, PlotError, Points, Series, WIDE, curves, heat_map,
+};
 use proptest::prelude::*;
 
 fn dimensions(cells: &[usize]) -> Vec<Dimension> {
@@ -25,6 +27,7 @@ fn draw(
         cells,
         scale,
         points: Some(Points { name: "demonstrations", at: points }),
+        width: WIDE,
     })
 }
 
@@ -120,7 +123,8 @@ fn what_does_not_fit_is_refused() {
     assert!(draw(&[5, 5], &[(1, 0.0)], None, &[vec![f64::NAN, 1e300]]).unwrap().png().is_ok());
 }
 
-const LABELS: Labels<'static> = Labels { title: "learning", subtitle: "", x: "steps", y: "return" };
+const LABELS: Labels<'static> =
+    Labels { title: "learning", subtitle: "", x: "steps", y: "return", width: WIDE };
 
 #[test]
 fn curves_leave_out_what_is_not_finite_and_refuse_what_does_not_fit() {

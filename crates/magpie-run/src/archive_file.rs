@@ -33,7 +33,7 @@ use crate::world::World;
 /// The layout that is written and read.
 pub(crate) const FORMAT: u32 = 1;
 /// No archive has a longer head: it grows with nothing.
-const LONGEST_HEAD: u64 = 1 << 20;
+pub(crate) const LONGEST_HEAD: u64 = 1 << 20;
 
 /// What an archive is about.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -348,13 +348,13 @@ fn damaged(path: &Path, problem: String) -> RunError {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use magpie_qd::{Acceptance, Candidate, Provenance};
 
     use super::*;
 
     /// Two elites with three parameters and two observations, in a grid of 4 × 5.
-    fn archive() -> (ArchivePair, About) {
+    pub(crate) fn archive() -> (ArchivePair, About) {
         let grid = Grid::new(vec![4, 5], vec![0.0; 2], vec![1.0; 2]).unwrap();
         let mut archives = ArchivePair::new(grid.clone(), Acceptance::Elitist, 3, 5).unwrap();
         for (branch, measures) in [(None, [0.1, 0.1]), (Some(7), [0.9, 0.3])] {
@@ -382,7 +382,7 @@ mod tests {
         (archives, about)
     }
 
-    fn written(about: &About) -> (tempfile::TempDir, std::path::PathBuf) {
+    pub(crate) fn written(about: &About) -> (tempfile::TempDir, std::path::PathBuf) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("archive.safetensors");
         save_archive(&path, &archive().0, about).unwrap();

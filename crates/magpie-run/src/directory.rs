@@ -73,7 +73,8 @@ impl RunDirectory {
     }
 }
 
-pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), RunError> {
+/// Writes a file so that a reader, or a crash, sees the old one or the new one and nothing between.
+pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), RunError> {
     write_with(path, |file| file.write_all(bytes))
 }
 

@@ -9,21 +9,25 @@
 //! search has found is one file ([`SavedArchive`]) that everything else reads.
 
 mod archive_file;
+mod archive_outline;
 mod checkpoint;
 mod directory;
 mod error;
 mod metrics;
 mod policy_file;
 pub mod ppo;
+mod reevaluation;
 pub mod settings;
 mod tensorboard;
 pub mod train;
 mod world;
 
 pub use archive_file::{About, SavedArchive, SavedElite, is_archive, load_archive, save_archive};
-pub use directory::RunDirectory;
+pub use archive_outline::{ArchiveOutline, OutlinedElite, load_outline};
+pub use directory::{RunDirectory, write_whole};
 pub use error::RunError;
 pub use metrics::Metrics;
 pub use policy_file::{PolicyFile, load_policy, save_policy};
+pub use reevaluation::Reevaluation;
 pub use tensorboard::Events;
 pub use world::World;

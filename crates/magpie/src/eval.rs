@@ -7,7 +7,7 @@ use std::sync::Arc;
 use anyhow::bail;
 use magpie_envs::Measure;
 use magpie_learn::{Actions, Networks, evaluate};
-use magpie_run::{World, is_archive, load_archive, load_policy};
+use magpie_run::{ArchiveOutline, Reevaluation, World, is_archive, load_archive, load_policy};
 
 use crate::archive;
 use crate::reevaluate::{Selection, Trial, reevaluate};
@@ -19,7 +19,8 @@ pub struct Args {
     /// changes named here.
     run: PathBuf,
     /// Of an archive, all elites: the corrected QD-Score and coverage beside the stored ones. This is what is done if
-    /// no elite is named.
+    /// no elite is named. In the folder of a run, and in its own world, the result is kept as reevaluation.csv, where
+    /// `magpie report` finds it.
     #[arg(long, conflicts_with_all = ["best", "cell"])]
     all: bool,
     /// Of an archive, the elite with the highest return.
@@ -88,7 +89,21 @@ fn of_archive(args: &Args) -> anyhow::Result<()> {
         archive::spare(table)?;
     }
     let trial = Trial { env, episodes, actions: args.actions(Actions::Sampled), seed: args.seed };
-    reevaluate(&saved, &selection, &trial, args.table.as_deref())
+    let now = reevaluate(&saved, &selection, &trial, args.table.as_deref())?;
+    // What is kept corrects the run's own numbers: same world, same way to act.
+    let comparable = world == saved.world(folder) && trial.actions == Actions::Sampled;
+    match now {
+        Some(metrics) if comparable && folder.join("config.toml").is_file() => {
+            let archive = ArchiveOutline::from(&saved).fingerprint();
+            let iteration = saved.about.iteration;
+            let result = Reevaluation { archive, iteration, episodes, seed: args.seed, metrics };
+            if let Err(e) = result.save(folder) {
+                writeln!(std::io::stderr(), "not kept for `magpie report`: {e}")?;
+            }
+        }
+        _ => {}
+    }
+    Ok(())
 }
 
 fn of_policy(args: &Args) -> anyhow::Result<()> {

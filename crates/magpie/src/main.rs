@@ -9,6 +9,7 @@ mod npz;
 mod picture;
 mod ppo;
 mod reevaluate;
+mod report;
 mod rollout;
 mod session;
 mod train;
@@ -43,6 +44,8 @@ enum Command {
     Eval(eval::Args),
     /// Show or export the archive of a search.
     Archive(archive::Args),
+    /// Compare runs: a page with curves, archives, tables and tests, and all of it as files.
+    Report(report::Args),
     /// Measure how fast this machine simulates each task.
     Bench(bench::Args),
 }
@@ -56,6 +59,7 @@ fn main() -> ExitCode {
         Command::Demos(args) => demos::run(&args).map(|()| ExitCode::SUCCESS),
         Command::Archive(args) => archive::run(&args).map(|()| ExitCode::SUCCESS),
         Command::Eval(args) => eval::run(&args).map(|()| ExitCode::SUCCESS),
+        Command::Report(args) => report::run(&args).map(|()| ExitCode::SUCCESS),
         Command::Bench(args) => bench::run(&args).map(|()| ExitCode::SUCCESS),
     };
     match result {

@@ -1,7 +1,7 @@
 //! Archives as pictures.
 
 use magpie_qd::Grid;
-use magpie_report::plot::{Dimension, HeatMap, PlotError, Points, heat_map};
+use magpie_report::plot::{Dimension, HeatMap, PlotError, Points, WIDE, heat_map};
 
 /// What an archive holds, as far as a picture shows it.
 pub struct Scene<'a> {
@@ -35,6 +35,7 @@ pub fn png(scene: &Scene<'_>) -> Result<Vec<u8>, PlotError> {
         cells,
         scale: None,
         points: Some(points).filter(|points| !points.at.is_empty()),
+        width: WIDE,
     };
     heat_map(&map)?.png()
 }

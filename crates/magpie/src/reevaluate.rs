@@ -31,13 +31,14 @@ pub struct Trial {
     pub seed: u64,
 }
 
-/// Runs the chosen elites and prints what they do now beside what is stored; `table` receives a line for each.
+/// Runs the chosen elites and prints what they do now beside what is stored; `table` receives a line for each. Of all
+/// elites, the metrics of the archive that they make now.
 pub fn reevaluate(
     archive: &SavedArchive,
     selection: &Selection,
     trial: &Trial,
     table: Option<&Path>,
-) -> anyhow::Result<()> {
+) -> anyhow::Result<Option<Metrics>> {
     let chosen: Vec<&SavedElite> = match selection {
         Selection::All => archive.elites.iter().collect(),
         Selection::Best => archive.best().into_iter().collect(),
@@ -54,9 +55,13 @@ pub fn reevaluate(
         write_table(archive, &chosen, &results, path)?;
     }
     match (selection, &chosen[..], &results[..]) {
-        (Selection::All, ..) => print_all(archive, &chosen, &results, trial),
-        (_, [elite], [result]) => print_one(archive, elite, result, trial),
-        _ => Ok(()),
+        (Selection::All, ..) => {
+            let now = corrected(archive, &results)?;
+            print_all(archive, &now, &chosen, &results, trial)?;
+            Ok(Some(now))
+        }
+        (_, [elite], [result]) => print_one(archive, elite, result, trial).map(|()| None),
+        _ => Ok(None),
     }
 }
 
@@ -104,11 +109,12 @@ fn corrected(archive: &SavedArchive, results: &[Evaluation]) -> anyhow::Result<M
 
 fn print_all(
     archive: &SavedArchive,
+    now: &Metrics,
     chosen: &[&SavedElite],
     results: &[Evaluation],
     trial: &Trial,
 ) -> anyhow::Result<()> {
-    let (stored, now) = (archive.metrics(), corrected(archive, results)?);
+    let stored = archive.metrics();
     let cells = Cells::from(archive.about.grid.clone());
     let stays = |elite: &SavedElite, now: &Evaluation| cells.index_of(&now.mean_measures()) == Ok(elite.cell);
     let moved = chosen.iter().zip(results).filter(|(elite, now)| !stays(elite, now)).count();

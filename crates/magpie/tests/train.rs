@@ -134,3 +134,32 @@ fn elites_run_again() {
         assert!(message.contains(hint), "{message}");
     }
 }
+
+#[test]
+fn a_report_has_what_elites_reached_when_they_ran_again() {
+    let (_temporary, folder) = finished();
+    let path = folder.to_str().unwrap();
+    // In another world, or acting otherwise, elites do not correct the run's own numbers.
+    succeed(&["eval", path, "--episodes", "1", "--friction", "0.5"]);
+    succeed(&["eval", path, "--episodes", "1", "--actions", "mean"]);
+    assert!(!folder.join("reevaluation.csv").exists());
+    let all = succeed(&["eval", path, "--episodes", "1"]);
+    let score: f64 = all
+        .lines()
+        .find(|line| line.starts_with("QD-Score "))
+        .unwrap()
+        .split_whitespace()
+        .nth(2)
+        .unwrap()
+        .parse()
+        .unwrap();
+    let said = succeed(&["report", path]);
+    assert!(said.contains("1 run compared in") && said.contains("report.html"), "{said}");
+    let results = fs::read_to_string(folder.join("report/tables/results.csv")).unwrap();
+    let again = results.lines().find(|line| line.contains("run again")).unwrap();
+    let found: f64 =
+        again.rsplit_once("run again,1,,").unwrap().1.split(',').next().unwrap().parse().unwrap();
+    assert_eq!(found.round(), score, "{results}");
+    let page = fs::read_to_string(folder.join("report/report.html")).unwrap();
+    assert!(page.contains("hopper, feet contact") && !page.contains("have not been run again"));
+}

@@ -3,8 +3,8 @@
 use super::axis::{ticks, widened};
 use super::colour::of_series;
 use super::error::PlotError;
-use super::figure::{Anchor, Drawing, Figure, INK, Short, TICK, WIDTH, text_width};
-use super::panel::{Panel, heading};
+use super::figure::{Anchor, Drawing, Figure, INK, Short, TICK, text_width};
+use super::panel::{GRID, Panel, heading};
 
 /// A curve and, around it, a band.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -19,6 +19,10 @@ pub struct Series {
     pub low: Vec<f64>,
     /// The upper edge of the band; empty for no band.
     pub high: Vec<f64>,
+    /// Positions on the curve that get a ring, such as where a run ends.
+    pub rings: Vec<f64>,
+    /// Which of the colours and dashes it has; that of its place among the series if not given.
+    pub style: Option<usize>,
 }
 
 /// What is written around the curves, with units.
@@ -32,13 +36,12 @@ pub struct Labels<'a> {
     pub x: &'a str,
     /// Name of the y axis.
     pub y: &'a str,
+    /// Width of the picture, [`WIDE`](super::WIDE) or [`NARROW`](super::NARROW).
+    pub width: f64,
 }
 
-/// Height of the field, in pixels.
-const HEIGHT: f64 = 380.0;
 /// How many ticks an axis has at most.
 const TICKS: usize = 6;
-const GRID: &str = "#e3e3e3";
 
 /// Draws curves into one field.
 ///
@@ -63,10 +66,12 @@ pub fn curves(series: &[Series], labels: &Labels<'_>) -> Result<Figure, PlotErro
 
     let widest = ticks(y, TICKS).iter().map(|tick| text_width(&tick.label, TICK)).fold(0.0, f64::max);
     let left = (widest + 50.0).round();
-    let mut drawing = Drawing::new();
+    // Wide fields are flatter, as there is less to compare across them.
+    let (width, height) = (labels.width, 0.3 * labels.width + 140.0);
+    let mut drawing = Drawing::new(width);
     heading(&mut drawing, left, labels.title, labels.subtitle);
     let top = legend(&mut drawing, series, left, if labels.subtitle.is_empty() { 58.0 } else { 80.0 });
-    let panel = Panel::new(x, y, [left, top], [WIDTH - left - 30.0, HEIGHT]);
+    let panel = Panel::new(x, y, [left, top], [width - left - 30.0, height]);
     for tick in panel.y.ticks(TICKS) {
         let height = panel.y.pixel(tick.value).round();
         drawing.line((panel.x.pixels[0], height), (panel.x.pixels[1], height), GRID);
@@ -76,16 +81,26 @@ pub fn curves(series: &[Series], labels: &Labels<'_>) -> Result<Figure, PlotErro
         if points.iter().any(|p| p.low != p.high) {
             let upper = points.iter().map(|p| (p.x, p.high));
             let lower = points.iter().rev().map(|p| (p.x, p.low));
-            drawing.fill(&format!("{}z", path(upper.chain(lower))), of_series(i).0, 0.18, false);
+            drawing.fill(&format!("{}z", path(upper.chain(lower))), style(series, i).0, 0.18, false);
         }
     }
     // Curves come after all bands, so that none is hidden.
     for (i, points) in places.iter().enumerate() {
-        let (colour, dash) = of_series(i);
-        drawing.curve(&path(points.iter().map(|p| (p.x, p.mean))), colour, dash);
+        let (colour, dash) = style(series, i);
+        drawing.curve(&path(points.iter().map(|p| (p.x, p.mean))), colour, dash, Some(&series[i].name));
+        for &ring in &series[i].rings {
+            let at = panel.x.pixel(ring).round();
+            let nearest = points.iter().min_by(|a, b| (a.x - at).abs().total_cmp(&(b.x - at).abs()));
+            nearest.into_iter().for_each(|p| drawing.ring((p.x, p.mean), colour));
+        }
     }
     panel.axes(&mut drawing, [labels.x, labels.y], TICKS, TICK);
-    Ok(drawing.finish(top + HEIGHT + 58.0))
+    drawing.field([&panel.x, &panel.y], [0, 0]);
+    Ok(drawing.finish(top + height + 58.0))
+}
+
+fn style(series: &[Series], index: usize) -> (&'static str, &'static str) {
+    of_series(series[index].style.unwrap_or(index))
 }
 
 /// A point of a curve with its band, in numbers or in pixels.
@@ -157,11 +172,11 @@ fn legend(drawing: &mut Drawing, series: &[Series], left: f64, top: f64) -> f64 
     let (mut x, mut y) = (left, top);
     for (i, one) in series.iter().enumerate() {
         let width = PIECE + 7.0 + text_width(&one.name, TICK) + 18.0;
-        if x > left && x + width > WIDTH - 10.0 {
+        if x > left && x + width > drawing.width - 10.0 {
             (x, y) = (left, y + ROW);
         }
-        let (colour, dash) = of_series(i);
-        drawing.curve(&format!("M{} {}h{PIECE}", Short(x), Short(y - 4.5)), colour, dash);
+        let (colour, dash) = style(series, i);
+        drawing.curve(&format!("M{} {}h{PIECE}", Short(x), Short(y - 4.5)), colour, dash, None);
         drawing.text((x + PIECE + 7.0, y), TICK, Anchor::Start, INK, &one.name);
         x += width;
     }

@@ -6,10 +6,13 @@ use std::sync::{Arc, LazyLock};
 use resvg::tiny_skia::{Pixmap, Transform};
 use resvg::usvg::{Options, Tree, fontdb};
 
+use super::axis::Axis;
 use super::error::PlotError;
 
-/// Width of all pictures, in pixels.
-pub(super) const WIDTH: f64 = 800.0;
+/// Width of a picture that stands alone, in pixels.
+pub const WIDE: f64 = 800.0;
+/// Width of a picture that stands beside another one, or on a telephone, in pixels; letters keep their size.
+pub const NARROW: f64 = 460.0;
 /// Colour of text and axes: softer than black.
 pub(super) const INK: &str = "#333333";
 /// Colour of what is said by the way.
@@ -23,6 +26,7 @@ pub(super) const TICK: f64 = 13.0;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Figure {
     svg: String,
+    width: f64,
 }
 
 /// The font of all pictures; see `fonts/README.md`.
@@ -38,23 +42,37 @@ impl Figure {
         &self.svg
     }
 
+    /// Its width in pixels, before any enlargement.
+    pub fn width(&self) -> f64 {
+        self.width
+    }
+
     /// The picture in pixels.
     pub fn png(&self) -> Result<Vec<u8>, PlotError> {
+        self.enlarged_png(1)
+    }
+
+    /// The picture in pixels, several for each of its own: for fine screens and for print.
+    pub fn enlarged_png(&self, scale: u8) -> Result<Vec<u8>, PlotError> {
         let options =
             Options { fontdb: Arc::clone(&FONTS), font_family: "Roboto".to_owned(), ..Options::default() };
         let pixels = |e: &dyn Display| PlotError::Pixels(e.to_string());
         let tree = Tree::from_str(&self.svg, &options).map_err(|e| pixels(&e))?;
-        let size = tree.size().to_int_size();
-        let mut pixmap =
-            Pixmap::new(size.width(), size.height()).ok_or_else(|| pixels(&"it has no extent"))?;
-        resvg::render(&tree, Transform::identity(), &mut pixmap.as_mut());
+        let (size, scale) = (tree.size().to_int_size(), scale.max(1));
+        let [width, height] = [size.width(), size.height()].map(|side| side * u32::from(scale));
+        let mut pixmap = Pixmap::new(width, height).ok_or_else(|| pixels(&"it has no extent"))?;
+        let scale = f32::from(scale);
+        resvg::render(&tree, Transform::from_scale(scale, scale), &mut pixmap.as_mut());
         pixmap.encode_png().map_err(|e| pixels(&e))
     }
 }
 
 /// A picture being drawn. Lengths are pixels from the upper left corner.
 pub(super) struct Drawing {
+    pub(super) width: f64,
     body: String,
+    /// Where the fields are, for pages that say what is under a pointer.
+    fields: Vec<String>,
 }
 
 /// Which end of a text is at its place.
@@ -66,8 +84,15 @@ pub(super) enum Anchor {
 }
 
 impl Drawing {
-    pub(super) fn new() -> Drawing {
-        Drawing { body: String::new() }
+    pub(super) fn new(width: f64) -> Drawing {
+        Drawing { width, body: String::new(), fields: Vec::new() }
+    }
+
+    /// Notes where a field is: range and pixels of either axis, and how many cells they are cut into (0 for none).
+    pub(super) fn field(&mut self, [x, y]: [&Axis; 2], cells: [usize; 2]) {
+        let axis =
+            |a: &Axis| format!("{} {} {} {}", a.range[0], a.range[1], Short(a.pixels[0]), Short(a.pixels[1]));
+        self.fields.push(format!("{} {} {} {}", axis(x), axis(y), cells[0], cells[1]));
     }
 
     /// Horizontal text, its baseline at `y`.
@@ -113,12 +138,36 @@ impl Drawing {
         self.push(format_args!(r#"<path d="{path}" fill="{colour}"{opacity}{edges}/>"#));
     }
 
-    /// A curve; `dash` as SVG has it, empty for a solid one.
-    pub(super) fn curve(&mut self, path: &str, colour: &str, dash: &str) {
-        let dash = if dash.is_empty() { String::new() } else { format!(r#" stroke-dasharray="{dash}""#) };
+    /// Cells of one colour, which stands for this value.
+    pub(super) fn cells(&mut self, path: &str, colour: &str, value: f64) {
+        // Three digits are as many as the colours tell apart.
         self.push(format_args!(
-            r#"<path d="{path}" fill="none" stroke="{colour}" stroke-width="2" stroke-linejoin="round"{dash}/>"#
+            r#"<path d="{path}" fill="{colour}" shape-rendering="crispEdges" data-value="{}"/>"#,
+            ThreeDigits(value)
         ));
+    }
+
+    /// A curve; `dash` as SVG has it, empty for a solid one. With a name it is data, without it is decoration.
+    pub(super) fn curve(&mut self, path: &str, colour: &str, dash: &str, name: Option<&str>) {
+        let dash = if dash.is_empty() { String::new() } else { format!(r#" stroke-dasharray="{dash}""#) };
+        let name = name.map(|name| format!(r#" data-name="{}""#, escaped(name))).unwrap_or_default();
+        self.push(format_args!(
+            r#"<path d="{path}" fill="none" stroke="{colour}" stroke-width="2" stroke-linejoin="round"{dash}{name}/>"#
+        ));
+    }
+
+    /// A ring on a curve.
+    pub(super) fn ring(&mut self, (x, y): (f64, f64), colour: &str) {
+        self.push(format_args!(
+            r##"<circle cx="{}" cy="{}" r="4" fill="#ffffff" stroke="{colour}" stroke-width="2"/>"##,
+            Short(x),
+            Short(y)
+        ));
+    }
+
+    /// A filled spot.
+    pub(super) fn spot(&mut self, (x, y): (f64, f64), colour: &str) {
+        self.push(format_args!(r#"<circle cx="{}" cy="{}" r="5" fill="{colour}"/>"#, Short(x), Short(y)));
     }
 
     /// A point that shows on every background.
@@ -137,14 +186,18 @@ impl Drawing {
     }
 
     pub(super) fn finish(self, height: f64) -> Figure {
-        let (width, height) = (Short(WIDTH), Short(height.ceil()));
+        let (width, height) = (Short(self.width), Short(height.ceil()));
+        let fields = match self.fields.is_empty() {
+            true => String::new(),
+            false => format!(" data-fields=\"{}\"", self.fields.join(";")),
+        };
         let svg = format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
-             viewBox=\"0 0 {width} {height}\" font-family=\"Roboto, Helvetica, Arial, sans-serif\">\n\
+             viewBox=\"0 0 {width} {height}\"{fields} font-family=\"Roboto, Helvetica, Arial, sans-serif\">\n\
              <rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n{}</svg>\n",
             self.body
         );
-        Figure { svg }
+        Figure { svg, width: self.width }
     }
 }
 
@@ -170,8 +223,18 @@ impl Display for Short {
     }
 }
 
+/// A number with three significant digits, without a power of ten where that can be.
+struct ThreeDigits(f64);
+
+impl Display for ThreeDigits {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let rounded = format!("{:.2e}", self.0).parse().unwrap_or(self.0);
+        write!(f, "{rounded}")
+    }
+}
+
 /// Text for XML, without the control characters that XML cannot have.
-fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for letter in text.chars() {
         match letter {

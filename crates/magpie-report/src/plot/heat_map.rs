@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::axis::{Axis, widened, with_commas};
 use super::colour::{EMPTY, LEVELS, viridis};
 use super::error::PlotError;
-use super::figure::{Anchor, Drawing, FAINT, Figure, TICK, WIDTH, text_width};
+use super::figure::{Anchor, Drawing, FAINT, Figure, TICK, text_width};
 use super::panel::{Panel, colour_bar, heading, rectangle};
 
 /// A measure and how it is cut into cells.
@@ -35,6 +35,9 @@ pub struct HeatMap<'a> {
     pub scale: Option<[f64; 2]>,
     /// Points to mark.
     pub points: Option<Points<'a>>,
+    /// Width of the picture, [`WIDE`](super::WIDE) or [`NARROW`](super::NARROW); with more than two measures only the
+    /// first has room for all fields.
+    pub width: f64,
 }
 
 /// Points in the space of measures, such as demonstrations.
@@ -61,7 +64,7 @@ const BELOW: f64 = 58.0;
 /// If the cells, ranges or points do not fit together, or an objective or a range is not finite.
 pub fn heat_map(map: &HeatMap<'_>) -> Result<Figure, PlotError> {
     let total = check(map)?;
-    let mut drawing = Drawing::new();
+    let mut drawing = Drawing::new(map.width);
     let filled = map.cells.iter().map(|(index, _)| index).collect::<std::collections::BTreeSet<_>>().len();
     let mut subtitle = format!(
         "{} of {} cells filled ({:.1} %)",
@@ -74,7 +77,7 @@ pub fn heat_map(map: &HeatMap<'_>) -> Result<Figure, PlotError> {
     }
     heading(&mut drawing, LEFT, map.title, &subtitle);
     if let Some(points) = map.points {
-        let right = WIDTH - 24.0;
+        let right = map.width - 24.0;
         drawing.text((right, 56.0), TICK, Anchor::End, FAINT, points.name);
         drawing.marker((right - text_width(points.name, TICK) - 8.0, 51.5));
     }
@@ -132,12 +135,12 @@ fn level(axis: &Axis, objective: f64) -> usize {
 
 /// Bars over one measure; the height of the picture.
 fn bars(drawing: &mut Drawing, map: &HeatMap<'_>, dimension: &Dimension) -> f64 {
-    const HEIGHT: f64 = 360.0;
+    let tall = 0.3 * map.width + 120.0;
     let [low, high] = scale(map);
     // Bars stand on zero, unless a scale says otherwise.
     let range = map.scale.unwrap_or([low.min(0.0), high.max(0.0)]);
-    let room = WIDTH - LEFT - 30.0;
-    let panel = Panel::new(dimension.range, range, [LEFT, TOP], [whole(room, dimension.cells), HEIGHT]);
+    let room = map.width - LEFT - 30.0;
+    let panel = Panel::new(dimension.range, range, [LEFT, TOP], [whole(room, dimension.cells), tall]);
     drawing.fill(&panel.outline(), EMPTY, 1.0, true);
     let edges = Edges::new(panel.x, dimension.cells);
     let ground = panel.y.pixel(0.0).round();
@@ -149,13 +152,14 @@ fn bars(drawing: &mut Drawing, map: &HeatMap<'_>, dimension: &Dimension) -> f64 
         // A filled cell is white up to its bar; an empty one stays grey.
         drawing.fill(&rectangle([left, panel.y.pixels[1]], [right, panel.y.pixels[0]]), "#ffffff", 1.0, true);
         let colour = viridis(level(&colours, objective));
-        drawing.fill(&rectangle([left, high], [right, low]), &colour, 1.0, true);
+        drawing.cells(&rectangle([left, high], [right, low]), &colour, objective);
     }
     panel.axes(drawing, [&dimension.name, map.objective], 6, TICK);
     for point in map.points.iter().flat_map(|points| points.at) {
         drawing.marker((panel.x.pixel(point[0]), panel.y.pixels[0]));
     }
-    TOP + HEIGHT + BELOW
+    drawing.field([&panel.x, &panel.y], [dimension.cells, 0]);
+    TOP + tall + BELOW
 }
 
 /// A field for each pair of measures; the height of the picture.
@@ -165,7 +169,7 @@ fn maps(drawing: &mut Drawing, map: &HeatMap<'_>) -> f64 {
     let columns = if pairs.len() == 1 { 1 } else { (pairs.len() as f64).sqrt().ceil().max(3.0) as usize };
     // One field has large letters and room; several share.
     let (size, before) = if columns == 1 { (TICK, LEFT) } else { (11.0, 62.0) };
-    let pitch = (WIDTH - BAR_ROOM) / columns as f64;
+    let pitch = (map.width - BAR_ROOM) / columns as f64;
     let room = pitch - before - 10.0;
     let side = map.dimensions.iter().map(|d| whole(room, d.cells)).fold(0.0, f64::max);
     let rows = pairs.len().div_ceil(columns);
@@ -178,11 +182,12 @@ fn maps(drawing: &mut Drawing, map: &HeatMap<'_>) -> f64 {
             Panel::new(x.range, y.range, [corner[0].round(), (corner[1] + side - extent[1]).round()], extent);
         field(drawing, map, &panel, [i, j], &colours);
         panel.axes(drawing, [&x.name, &y.name], if columns == 1 { 6 } else { 3 }, size);
+        drawing.field([&panel.x, &panel.y], [x.cells, y.cells]);
         for point in map.points.iter().flat_map(|points| points.at) {
             drawing.marker((panel.x.pixel(point[i]), panel.y.pixel(point[j])));
         }
     }
-    colour_bar(drawing, colours, WIDTH - BAR_ROOM + 16.0, map.objective);
+    colour_bar(drawing, colours, map.width - BAR_ROOM + 16.0, map.objective);
     TOP + rows as f64 * (side + BELOW)
 }
 
@@ -206,7 +211,9 @@ fn field(drawing: &mut Drawing, map: &HeatMap<'_>, panel: &Panel, [i, j]: [usize
         path.push_str(&rectangle([left, top], [right, bottom]));
     }
     for (level, path) in paths {
-        drawing.fill(&path, &viridis(level), 1.0, true);
+        let value =
+            colours.range[0] + (level as f64 + 0.5) / LEVELS as f64 * (colours.range[1] - colours.range[0]);
+        drawing.cells(&path, &viridis(level), value);
     }
 }
 

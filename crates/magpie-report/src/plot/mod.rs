@@ -1,4 +1,4 @@
-//! Pictures: an archive as a [`heat_map`], learning curves as [`curves`].
+//! Pictures: an archive as a [`heat_map`], learning curves as [`curves`], estimates as [`intervals`].
 //!
 //! ```
 //! use magpie_report::plot::{Dimension, HeatMap, heat_map};
@@ -13,6 +13,7 @@
 //!     cells: &cells,
 //!     scale: None,
 //!     points: None,
+//!     width: magpie_report::plot::WIDE,
 //! })?;
 //! assert!(figure.svg().starts_with("<svg"));
 //! assert!(figure.png()?.starts_with(b"\x89PNG"));
@@ -25,9 +26,12 @@ mod curves;
 mod error;
 mod figure;
 mod heat_map;
+mod intervals;
 mod panel;
 
 pub use curves::{Labels, Series, curves};
 pub use error::PlotError;
-pub use figure::Figure;
+pub(crate) use figure::escaped;
+pub use figure::{Figure, NARROW, WIDE};
 pub use heat_map::{Dimension, HeatMap, Points, heat_map};
+pub use intervals::{Dot, intervals};

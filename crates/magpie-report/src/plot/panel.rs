@@ -2,10 +2,12 @@
 
 use super::axis::Axis;
 use super::colour::{LEVELS, viridis};
-use super::figure::{Anchor, Drawing, FAINT, INK, LABEL, Short, TICK, TITLE, WIDTH, text_width};
+use super::figure::{Anchor, Drawing, FAINT, INK, LABEL, NARROW, Short, TICK, TITLE, text_width};
 
 /// Length of a tick, in pixels.
 const TICK_LENGTH: f64 = 5.0;
+/// Colour of lines behind the data.
+pub(super) const GRID: &str = "#e3e3e3";
 
 /// A field in which numbers become places.
 #[derive(Debug, Clone, Copy)]
@@ -29,16 +31,37 @@ impl Panel {
         rectangle([left, top], [right, bottom])
     }
 
-    /// Ticks, numbers and names along the left and the lower edge, with at most `count` ticks each.
-    pub(super) fn axes(&self, drawing: &mut Drawing, names: [&str; 2], count: usize, size: f64) {
+    /// Ticks and numbers along the lower edge with lines above them, and the name of that axis: all that a field needs
+    /// whose rows have names.
+    pub(super) fn ground(&self, drawing: &mut Drawing, name: &str, count: usize) {
         let ([left, right], [bottom, top]) = (self.x.pixels, self.y.pixels);
+        for tick in self.x.ticks(count) {
+            let x = self.x.pixel(tick.value).round();
+            drawing.line((x, top), (x, bottom), GRID);
+        }
+        self.lower_edge(drawing, name, count, TICK);
         drawing.line((left, bottom), (right, bottom), INK);
-        drawing.line((left, bottom), (left, top), INK);
+    }
+
+    fn lower_edge(&self, drawing: &mut Drawing, name: &str, count: usize, size: f64) {
+        let ([left, right], [bottom, _]) = (self.x.pixels, self.y.pixels);
         for tick in self.x.ticks(count) {
             let x = self.x.pixel(tick.value).round();
             drawing.line((x, bottom), (x, bottom + TICK_LENGTH), INK);
             drawing.text((x, bottom + TICK_LENGTH + size + 1.0), size, Anchor::Middle, INK, &tick.label);
         }
+        let (room, middle) = (right - left, left / 2.0 + right / 2.0);
+        let below = bottom + TICK_LENGTH + 2.0 * size + 9.0;
+        let size = fitting(name, size * LABEL / TICK, room);
+        drawing.text((middle, below), size, Anchor::Middle, INK, name);
+    }
+
+    /// Ticks, numbers and names along the left and the lower edge, with at most `count` ticks each.
+    pub(super) fn axes(&self, drawing: &mut Drawing, names: [&str; 2], count: usize, size: f64) {
+        let ([left, right], [bottom, top]) = (self.x.pixels, self.y.pixels);
+        drawing.line((left, bottom), (right, bottom), INK);
+        drawing.line((left, bottom), (left, top), INK);
+        self.lower_edge(drawing, names[0], count, size);
         let mut widest = 0.0f64;
         for tick in self.y.ticks(count) {
             let y = self.y.pixel(tick.value).round();
@@ -48,19 +71,21 @@ impl Panel {
             widest = widest.max(text_width(&tick.label, size));
         }
         let name_size = size * LABEL / TICK;
-        let fit = |name: &str, room: f64| fitting(name, name_size, room);
-        let (room, middle) = (right - left, left / 2.0 + right / 2.0);
-        let below = bottom + TICK_LENGTH + 2.0 * size + 9.0;
-        drawing.text((middle, below), fit(names[0], room), Anchor::Middle, INK, names[0]);
         let beside = left - TICK_LENGTH - 3.0 - widest - 8.0;
-        drawing.upward_text((beside, top / 2.0 + bottom / 2.0), fit(names[1], bottom - top), names[1]);
+        drawing.upward_text(
+            (beside, top / 2.0 + bottom / 2.0),
+            fitting(names[1], name_size, bottom - top),
+            names[1],
+        );
     }
 }
 
 /// Title and, below it, what else there is to say.
 pub(super) fn heading(drawing: &mut Drawing, left: f64, title: &str, subtitle: &str) {
-    drawing.text((left, 34.0), fitting(title, TITLE, WIDTH - left - 20.0), Anchor::Start, INK, title);
-    drawing.text((left, 56.0), TICK, Anchor::Start, FAINT, subtitle);
+    let size = if drawing.width > NARROW { TITLE } else { LABEL + 1.0 };
+    let room = drawing.width - left - 20.0;
+    drawing.text((left, 34.0), fitting(title, size, room), Anchor::Start, INK, title);
+    drawing.text((left, 56.0), fitting(subtitle, TICK, room), Anchor::Start, FAINT, subtitle);
 }
 
 /// What the colours mean: low at the bottom.
@@ -85,7 +110,7 @@ pub(super) fn colour_bar(drawing: &mut Drawing, axis: Axis, left: f64, name: &st
     }
     let beside = right + TICK_LENGTH + 3.0 + widest + 8.0 + LABEL;
     let middle = top / 2.0 + bottom / 2.0;
-    drawing.upward_text((beside.min(WIDTH - 8.0), middle), fitting(name, LABEL, bottom - top), name);
+    drawing.upward_text((beside.min(drawing.width - 8.0), middle), fitting(name, LABEL, bottom - top), name);
 }
 
 /// The size at which a text has room: `size`, or smaller, but never too small to be read.

@@ -32,7 +32,8 @@ impl ResultsTable {
     }
 }
 
-fn written(cell: Cell) -> String {
+/// Mean and deviation in mathematics.
+pub(crate) fn written(cell: Cell) -> String {
     let Digits { mean, std, exponent } = Digits::of(cell);
     let spread = std.map(|std| format!(" \\pm {std}")).unwrap_or_default();
     match (exponent, spread.is_empty()) {
@@ -43,7 +44,7 @@ fn written(cell: Cell) -> String {
 }
 
 /// A name as it is, whatever its characters mean in LaTeX.
-fn escape(name: &str) -> String {
+pub(crate) fn escape(name: &str) -> String {
     let mut text = String::new();
     for c in name.chars() {
         match c {

@@ -21,7 +21,8 @@ impl ResultsTable {
     }
 }
 
-fn written(cell: Cell) -> String {
+/// Mean and deviation as plain text.
+pub(crate) fn written(cell: Cell) -> String {
     let Digits { mean, std, exponent } = Digits::of(cell);
     let spread = std.map(|std| format!(" ± {std}")).unwrap_or_default();
     match (exponent, spread.is_empty()) {
@@ -31,7 +32,8 @@ fn written(cell: Cell) -> String {
     }
 }
 
-fn superscript(exponent: i32) -> String {
+/// A power of ten's exponent as raised digits.
+pub(crate) fn superscript(exponent: i32) -> String {
     let raise = |c: char| {
         c.to_digit(10)
             .map_or('⁻', |digit| ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'][digit as usize])

@@ -4,9 +4,9 @@
 //! [`markdown`](ResultsTable::markdown) and [`latex`](ResultsTable::latex), laid out as the paper does it (a row a
 //! method, columns grouped by task), and [`csv`](ResultsTable::csv), a row a cell with all digits.
 
-mod csv;
-mod latex;
-mod markdown;
+pub(crate) mod csv;
+pub(crate) mod latex;
+pub(crate) mod markdown;
 mod number;
 
 use super::error::{StatisticsError, check_values};

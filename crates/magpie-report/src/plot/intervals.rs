@@ -1,0 +1,57 @@
+//! Estimates with their intervals: a line for each, the better ones further right.
+
+use super::axis::widened;
+use super::colour::of_series;
+use super::curves::Labels;
+use super::error::PlotError;
+use super::figure::{Anchor, Drawing, Figure, INK, Short, TICK, text_width};
+use super::panel::{Panel, heading};
+
+/// An estimate and where it would lie with other runs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Dot {
+    /// Whose it is.
+    pub name: String,
+    /// The estimate.
+    pub value: f64,
+    /// Lower end of the interval.
+    pub low: f64,
+    /// Upper end of the interval.
+    pub high: f64,
+    /// Which of the colours it has.
+    pub style: usize,
+}
+
+/// Draws estimates below each other; `labels.y` is not used, as the names stand there.
+///
+/// # Errors
+/// If there are none, or a number is not finite.
+pub fn intervals(dots: &[Dot], labels: &Labels<'_>) -> Result<Figure, PlotError> {
+    const ROW: f64 = 30.0;
+    const TOP: f64 = 72.0;
+    let numbers = || dots.iter().flat_map(|d| [d.value, d.low, d.high]);
+    if dots.is_empty() || numbers().any(|v| !v.is_finite()) {
+        return Err(PlotError::Empty);
+    }
+    let range =
+        widened([numbers().fold(f64::INFINITY, f64::min), numbers().fold(f64::NEG_INFINITY, f64::max)]);
+    let air = 0.05 * (range[1] / 2.0 - range[0] / 2.0) * 2.0;
+    let range = [range[0] - air, range[1] + air].map(|v| v.clamp(f64::MIN, f64::MAX));
+    let widest = dots.iter().map(|d| text_width(&d.name, TICK)).fold(0.0, f64::max);
+    // A long name may take half of the picture, not more.
+    let left = (widest + 24.0).min(0.5 * labels.width).round();
+    let height = ROW * dots.len() as f64;
+    let mut drawing = Drawing::new(labels.width);
+    heading(&mut drawing, 16.0, labels.title, labels.subtitle);
+    let panel = Panel::new(range, [0.0, 1.0], [left, TOP], [labels.width - left - 30.0, height]);
+    panel.ground(&mut drawing, labels.x, 5);
+    for (i, dot) in dots.iter().enumerate() {
+        let y = TOP + ROW * (i as f64 + 0.5);
+        let [low, high, at] = [dot.low, dot.high, dot.value].map(|v| panel.x.pixel(v));
+        let (colour, _) = of_series(dot.style);
+        drawing.text((left - 10.0, y + 0.35 * TICK), TICK, Anchor::End, INK, &dot.name);
+        drawing.curve(&format!("M{} {}H{}", Short(low), Short(y), Short(high)), colour, "", None);
+        drawing.spot((at, y), colour);
+    }
+    Ok(drawing.finish(TOP + height + 56.0))
+}

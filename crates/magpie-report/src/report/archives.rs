@@ -1,0 +1,119 @@
+//! Archives: maps on one scale of colours, and how many cells are how good.
+
+use magpie_run::ArchiveOutline;
+
+use crate::error::ReportError;
+use crate::plot::{Dimension, HeatMap, Labels, NARROW, Points, Series, WIDE, curves, heat_map};
+use crate::runs::{Method, Metric, Run, Scene};
+use crate::statistics::ccdf::{ArchiveScores, ccdf_over_seeds, thresholds};
+use crate::statistics::table::csv::quoted;
+
+use super::Picture;
+
+/// Points of a CCDF.
+const POINTS: usize = 100;
+
+/// A map for each method, of the run in the middle of its runs by QD-Score, all with the same colours.
+pub(super) fn maps(scene: &Scene) -> Result<Vec<Picture>, ReportError> {
+    let chosen: Vec<(&Method, &Run, &ArchiveOutline)> = scene.methods.iter().filter_map(middle).collect();
+    let objectives = || chosen.iter().flat_map(|(_, _, archive)| archive.elites.iter().map(|e| e.objective));
+    let (Some(mut low), Some(mut high)) = (objectives().reduce(f64::min), objectives().reduce(f64::max))
+    else {
+        return Ok(Vec::new());
+    };
+    if chosen.iter().any(|(_, _, archive)| archive.about.names.len() == 1) {
+        // Bars stand on zero.
+        (low, high) = (low.min(0.0), high.max(0.0));
+    }
+    let scale = (low < high).then_some([low, high]);
+    let mut pictures = Vec::new();
+    for (method, run, archive) in chosen {
+        let grid = &archive.about.grid;
+        let dimension = |(j, name): (usize, &String)| Dimension {
+            name: name.clone(),
+            range: [grid.lower()[j], grid.upper()[j]],
+            cells: grid.dims()[j],
+        };
+        let dimensions: Vec<Dimension> = archive.about.names.iter().enumerate().map(dimension).collect();
+        let cells: Vec<(usize, f64)> = archive.elites.iter().map(|e| (e.cell, e.objective)).collect();
+        let points = Points { name: "demonstrations", at: &run.demonstrations };
+        let title = format!("{}, seed {}", method.name, run.settings.seed);
+        let figure = heat_map(&HeatMap {
+            title: &title,
+            dimensions: &dimensions,
+            objective: "mean return",
+            cells: &cells,
+            scale,
+            points: Some(points).filter(|points| !points.at.is_empty()),
+            width: if dimensions.len() > 2 { WIDE } else { NARROW },
+        })?;
+        let name = format!("{}-archive-{}", scene.slug(), super::slug(&method.name));
+        pictures.push(Picture { name, alt: format!("archive of {title} on {}", scene.title()), figure });
+    }
+    Ok(pictures)
+}
+
+/// The run in the middle by QD-Score, among those whose archive can be drawn.
+fn middle(method: &Method) -> Option<(&Method, &Run, &ArchiveOutline)> {
+    let mut runs: Vec<(&Run, &ArchiveOutline)> = method
+        .runs
+        .iter()
+        .filter_map(|run| Some((run, run.archive.as_ref().filter(|archive| !archive.elites.is_empty())?)))
+        .collect();
+    let score = |run: &Run| run.last(Metric::QdScore).unwrap_or(f64::NEG_INFINITY);
+    runs.sort_by(|a, b| score(a.0).total_cmp(&score(b.0)));
+    let (run, archive) = *runs.get(runs.len().checked_sub(1)? / 2)?;
+    Some((method, run, archive))
+}
+
+/// The share of cells at least as good as each return: picture and table, if there is any archive.
+pub(super) fn ccdf(scene: &Scene) -> Result<Option<(Picture, String)>, ReportError> {
+    let archives: Vec<(&Method, Vec<ArchiveScores>)> =
+        scene.methods.iter().map(|method| (method, scores(method))).collect();
+    let axis =
+        thresholds(&archives.iter().flat_map(|(_, scores)| scores.clone()).collect::<Vec<_>>(), POINTS);
+    let (mut all, mut table, mut most) = (Vec::new(), String::new(), 0);
+    for (method, scores) in archives.iter().filter(|(_, scores)| !scores.is_empty() && !axis.is_empty()) {
+        let points = ccdf_over_seeds(scores, &axis)?;
+        let mut series = Series { name: method.name.clone(), style: Some(method.style), ..Series::default() };
+        most = most.max(scores.len());
+        for point in points {
+            let (mean, std) = (100.0 * point.value.mean, 100.0 * point.value.std.unwrap_or(0.0));
+            series.x.push(point.x);
+            series.mean.push(mean);
+            series.low.push((mean - std).max(0.0));
+            series.high.push((mean + std).min(100.0));
+            let known = point.value.std.map(|_| std.to_string()).unwrap_or_default();
+            let names = format!("{},{},{}", scene.task, scene.measure.name(), quoted(&method.name));
+            table += &format!("{names},{},{},{mean},{known}\n", point.x, point.runs);
+        }
+        all.push(series);
+    }
+    if all.is_empty() {
+        return Ok(None);
+    }
+    let subtitle =
+        if most > 1 { format!("mean ± std, up to {most} seeds") } else { "one seed each".to_owned() };
+    let labels = Labels {
+        title: &scene.title(),
+        subtitle: &subtitle,
+        x: "return",
+        y: "cells at least as good (%)",
+        width: NARROW,
+    };
+    let alt = format!("share of cells of {} with at least a given return", scene.title());
+    let picture = Picture { name: format!("{}-ccdf", scene.slug()), alt, figure: curves(&all, &labels)? };
+    Ok(Some((picture, table)))
+}
+
+/// The head of the table.
+pub(super) const CCDF_HEAD: &str = "task,measure,method,return,runs,cells_percent_mean,cells_percent_std\n";
+
+fn scores(method: &Method) -> Vec<ArchiveScores> {
+    let archives = method.runs.iter().filter_map(|run| run.archive.as_ref());
+    let scores = |archive: &ArchiveOutline| ArchiveScores {
+        objectives: archive.elites.iter().map(|e| e.objective).collect(),
+        cells: archive.about.grid.count(),
+    };
+    archives.map(scores).collect()
+}

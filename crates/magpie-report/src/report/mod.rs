@@ -1,0 +1,199 @@
+//! The report: one page, and its pictures and tables as files.
+
+mod archives;
+mod comparisons;
+mod learning;
+mod page;
+mod results;
+mod sheet;
+
+use std::path::{Path, PathBuf};
+
+use magpie_run::write_whole;
+
+use crate::error::ReportError;
+use crate::plot::Figure;
+use crate::runs::{Axis, Collection, Metric, Note, Scene, collect, scenes};
+use sheet::Sheet;
+
+/// Pixels of a PNG for each of the picture's own: sharp on fine screens and in print.
+const PNG_SCALE: u8 = 2;
+
+/// A picture with its name.
+struct Picture {
+    /// Of its files.
+    name: String,
+    /// What it shows, for those who do not see it.
+    alt: String,
+    figure: Figure,
+}
+
+/// What there is to say about one task.
+struct Chapter {
+    title: String,
+    slug: String,
+    /// Curves of all metrics along each axis.
+    learning: Vec<(Axis, Vec<Picture>)>,
+    maps: Vec<Picture>,
+    /// How many cells are how good, and inter-quartile means.
+    summaries: Vec<Picture>,
+    tukey: Sheet,
+    /// Why there is no test.
+    untested: Option<String>,
+}
+
+/// All that a page shows.
+pub struct Report {
+    runs: usize,
+    notes: Vec<Note>,
+    chapters: Vec<Chapter>,
+    results: Sheet,
+    /// How to get the numbers that are missing in the results.
+    to_run_again: Option<String>,
+    iqm: Sheet,
+    curiosity: Sheet,
+    /// Why there is no effect.
+    uncertain: Vec<String>,
+    every_run: Sheet,
+    /// Names and contents of the tables that are files only.
+    files: Vec<(String, String)>,
+}
+
+/// Reads the runs at these places (folders of runs, or folders with such folders in them) and compares them.
+///
+/// # Errors
+/// If there is no run at all. What is wrong with single runs is said in the report ([`Report::notes`]).
+pub fn report(places: &[PathBuf]) -> Result<Report, ReportError> {
+    let Collection { runs, mut notes } = collect(places)?;
+    let scenes = scenes(runs, &mut notes);
+    let mut curves = learning::CSV_HEAD.to_owned();
+    let mut shares = archives::CCDF_HEAD.to_owned();
+    let chapters =
+        scenes.iter().map(|scene| chapter(scene, &mut curves, &mut shares)).collect::<Result<Vec<_>, _>>()?;
+    let paper_table = results::as_in_the_paper(&scenes)?;
+    let (curiosity, uncertain) = comparisons::curiosity(&scenes)?;
+    let mut every_test = comparisons::tukey(&scenes[0], &[]).0;
+    for scene in &scenes {
+        every_test.rows.extend(comparisons::tukey(scene, &Metric::OF_THE_PAPER).0.rows);
+    }
+    let results = results::sheet(&scenes)?;
+    let iqm = comparisons::iqm(&scenes)?;
+    let every_run = results::runs(&scenes);
+    let mut files = vec![
+        ("tables/curves.csv".to_owned(), curves),
+        ("tables/ccdf.csv".to_owned(), shares),
+        ("tables/results-as-in-the-paper.tex".to_owned(), paper_table.latex()),
+    ];
+    for sheet in [&results, &iqm, &curiosity, &every_test, &every_run] {
+        files.push((format!("tables/{}.csv", sheet.slug), sheet.csv()));
+        files.push((format!("tables/{}.tex", sheet.slug), sheet.latex()));
+    }
+    Ok(Report {
+        runs: every_run.rows.len(),
+        notes,
+        chapters,
+        results,
+        to_run_again: results::what_to_run_again(&scenes),
+        iqm,
+        curiosity,
+        uncertain,
+        every_run,
+        files,
+    })
+}
+
+fn chapter(scene: &Scene, curves: &mut String, shares: &mut String) -> Result<Chapter, ReportError> {
+    let mut learning = Vec::new();
+    for axis in Axis::ALL {
+        let mut pictures = Vec::new();
+        for metric in Metric::OF_THE_PAPER {
+            let courses = learning::courses(scene, axis, metric)?;
+            *curves += &learning::csv(scene, axis, metric, &courses);
+            pictures.extend(learning::picture(scene, axis, metric, &courses)?);
+        }
+        learning.push((axis, pictures));
+    }
+    let mut summaries = Vec::new();
+    if let Some((picture, table)) = archives::ccdf(scene)? {
+        summaries.push(picture);
+        *shares += &table;
+    }
+    summaries.extend(comparisons::picture(scene)?);
+    let (tukey, untested) = comparisons::tukey(scene, &[Metric::QdScore]);
+    Ok(Chapter {
+        title: scene.title(),
+        slug: scene.slug(),
+        learning,
+        maps: archives::maps(scene)?,
+        summaries,
+        tukey,
+        untested,
+    })
+}
+
+impl Report {
+    /// What is missing, damaged or unfinished.
+    pub fn notes(&self) -> &[Note] {
+        &self.notes
+    }
+
+    /// How many runs it is about.
+    pub fn runs(&self) -> usize {
+        self.runs
+    }
+
+    /// The page, complete in itself.
+    pub fn html(&self) -> String {
+        page::html(self)
+    }
+
+    /// Writes the page, the pictures and the tables into a folder, which is made if it is not there. The page comes last,
+    /// so that a page that is there has everything beside it. Returns where it is.
+    pub fn write(&self, folder: &Path) -> Result<PathBuf, ReportError> {
+        for name in ["figures", "tables"] {
+            let path = folder.join(name);
+            std::fs::create_dir_all(&path).map_err(|reason| ReportError::Folder { path, reason })?;
+        }
+        for picture in self.pictures() {
+            let path = folder.join("figures").join(&picture.name);
+            // Names of methods may have dots, so an extension is appended and not replaced.
+            let with = |extension: &str| PathBuf::from(format!("{}.{extension}", path.display()));
+            write_whole(&with("svg"), picture.figure.svg().as_bytes())?;
+            write_whole(&with("png"), &picture.figure.enlarged_png(PNG_SCALE)?)?;
+        }
+        for (name, text) in &self.files {
+            write_whole(&folder.join(name), text.as_bytes())?;
+        }
+        let page = folder.join("report.html");
+        write_whole(&page, self.html().as_bytes())?;
+        Ok(page)
+    }
+
+    fn pictures(&self) -> impl Iterator<Item = &Picture> {
+        self.chapters.iter().flat_map(|chapter| {
+            let learning = chapter.learning.iter().flat_map(|(_, pictures)| pictures);
+            learning.chain(&chapter.maps).chain(&chapter.summaries)
+        })
+    }
+}
+
+/// A name that any file system takes.
+fn slug(name: &str) -> String {
+    let letter = |c: char| if c.is_ascii_alphanumeric() || c == '.' { c.to_ascii_lowercase() } else { '-' };
+    let mut text: String = name.chars().map(letter).collect();
+    while text.contains("--") {
+        text = text.replace("--", "-");
+    }
+    text.trim_matches(['-', '.']).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slug_has_nothing_that_a_file_system_minds() {
+        assert_eq!(slug("GAIL-EBC, q 0.5, demos a/b"), "gail-ebc-q-0.5-demos-a-b");
+        assert_eq!(slug("../x"), "x");
+    }
+}

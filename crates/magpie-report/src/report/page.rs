@@ -1,0 +1,193 @@
+//! The page: HTML with everything in it, so that it can be mailed as one file.
+//!
+//! Without scripts all of it is visible. The script adds three conveniences: one axis at a time, the numbers under the
+//! pointer, tables sorted by a column.
+
+use std::fmt::Write;
+
+use crate::plot::{NARROW, escaped};
+use crate::runs::{Axis, Metric};
+
+use super::sheet::Sheet;
+use super::{Chapter, Picture, Report};
+
+const STYLE: &str = include_str!("page/style.css");
+const SCRIPT: &str = include_str!("page/script.js");
+
+/// Notes that are shown at once; the others can be opened.
+const NOTES_AT_ONCE: usize = 8;
+
+pub(super) fn html(report: &Report) -> String {
+    let tasks: Vec<&str> = report.chapters.iter().map(|chapter| chapter.title.as_str()).collect();
+    let runs = if report.runs == 1 { "1 run".to_owned() } else { format!("{} runs", report.runs) };
+    let mut body = String::new();
+    push(
+        &mut body,
+        format_args!("<header><h1>What the runs say</h1>\n<p>{runs} of <code>magpie train</code> on "),
+    );
+    push(&mut body, format_args!("{}.</p>\n{}</header>\n", escaped(&tasks.join("; ")), contents(report)));
+    notes(&mut body, report);
+    results(&mut body, report);
+    for chapter in &report.chapters {
+        self::chapter(&mut body, chapter);
+    }
+    certainty(&mut body, report);
+    section(&mut body, "runs", "Runs", &report.every_run.html());
+    section(&mut body, "methods", "How this is computed", METHODS);
+    section(&mut body, "files", "Files", &files(report));
+    format!(
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <title>magpie: {}</title>\n<link rel=\"icon\" href=\"data:,\">\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n\
+         {body}</main>\n<div id=\"hint\" role=\"status\" hidden></div>\n<script>\n{SCRIPT}</script>\n</body>\n</html>\n",
+        escaped(&tasks.join("; "))
+    )
+}
+
+/// Writing into a string cannot fail.
+fn push(body: &mut String, text: std::fmt::Arguments<'_>) {
+    let _ = body.write_fmt(text);
+}
+
+fn section(body: &mut String, id: &str, title: &str, content: &str) {
+    push(body, format_args!("<section id=\"{id}\">\n<h2>{}</h2>\n{content}</section>\n", escaped(title)));
+}
+
+fn paragraph(text: &str) -> String {
+    // Commands stand between backquotes.
+    let parts: String = text
+        .split('`')
+        .enumerate()
+        .map(|(i, part)| if i % 2 == 1 { format!("<code>{}</code>", escaped(part)) } else { escaped(part) })
+        .collect();
+    format!("<p>{parts}</p>\n")
+}
+
+fn contents(report: &Report) -> String {
+    let mut links = vec![("results".to_owned(), "Results".to_owned())];
+    links.extend(report.chapters.iter().map(|chapter| (chapter.slug.clone(), chapter.title.clone())));
+    links.push(("certainty".to_owned(), "How sure".to_owned()));
+    links.push(("runs".to_owned(), "Runs".to_owned()));
+    let links: String =
+        links.iter().map(|(id, title)| format!("<a href=\"#{id}\">{}</a>\n", escaped(title))).collect();
+    format!("<nav>\n{links}</nav>\n")
+}
+
+fn notes(body: &mut String, report: &Report) {
+    if report.notes.is_empty() {
+        return;
+    }
+    let line = |note: &crate::runs::Note| {
+        let problem = paragraph(&note.problem).replace("<p>", "").replace("</p>\n", "");
+        format!("<li><b>{}</b>: {problem}</li>\n", escaped(&note.place))
+    };
+    let (first, rest) = report.notes.split_at(report.notes.len().min(NOTES_AT_ONCE));
+    let mut content = format!("<ul>\n{}</ul>\n", first.iter().map(line).collect::<String>());
+    if !rest.is_empty() {
+        let rest_lines: String = rest.iter().map(line).collect();
+        content += &format!(
+            "<details><summary>and {} more</summary>\n<ul>\n{rest_lines}</ul>\n</details>\n",
+            rest.len()
+        );
+    }
+    push(
+        body,
+        format_args!(
+            "<section id=\"notes\" class=\"notes\">\n<h2>To be known first</h2>\n{content}</section>\n"
+        ),
+    );
+}
+
+fn results(body: &mut String, report: &Report) {
+    let mut content = paragraph(
+        "Mean ± standard deviation over seeds, each run as far as it has come. “As stored” is what the archive holds: the \
+         best of many noisy evaluations, which flatters. “Run again” is what its elites reach in fresh episodes. “Paper” is \
+         Wan et al. (ICML 2025), with 3000 environments and 2000 iterations.",
+    );
+    for chapter in &report.chapters {
+        push(&mut content, format_args!("<h3>{}</h3>\n", escaped(&chapter.title)));
+        content += &report.results.part(&chapter.title).html();
+    }
+    content += &report.to_run_again.as_deref().map(paragraph).unwrap_or_default();
+    section(body, "results", report.results.title, &content);
+}
+
+fn chapter(body: &mut String, chapter: &Chapter) {
+    let mut content = String::from("<h3>Learning curves</h3>\n<div class=\"axes\">\n");
+    for (axis, pictures) in &chapter.learning {
+        let title = match axis {
+            Axis::Iterations => "Against iterations",
+            Axis::EnvSteps => "Against environment steps",
+            Axis::Hours => "Against hours",
+        };
+        push(
+            &mut content,
+            format_args!("<div class=\"axis\" data-axis=\"{}\">\n<h4>{title}</h4>\n", axis.slug()),
+        );
+        content += &grid(pictures);
+        content += "</div>\n";
+    }
+    content += "</div>\n";
+    if !chapter.maps.is_empty() {
+        content += "<h3>Archives</h3>\n";
+        content += &paragraph(
+            "Of each method the run in the middle by QD-Score. Colours mean the same in all of them; grey cells are empty.",
+        );
+        content += &grid(&chapter.maps);
+    }
+    if !chapter.summaries.is_empty() {
+        content += "<h3>Summaries</h3>\n";
+        content += &grid(&chapter.summaries);
+    }
+    content += "<h3>Which methods differ: Tukey’s HSD on the QD-Score</h3>\n";
+    content += &table_or_reason(
+        &chapter.tukey.part(&chapter.title).part(Metric::QdScore.name()),
+        chapter.untested.as_deref().into_iter(),
+    );
+    section(body, &chapter.slug, &chapter.title, &content);
+}
+
+fn certainty(body: &mut String, report: &Report) {
+    let mut content = String::from("<h3>The effect of curiosity</h3>\n");
+    let why = report.uncertain.iter().map(String::as_str);
+    let none =
+        report.curiosity.rows.is_empty().then_some("No method was run both with and without curiosity.");
+    content += &table_or_reason(&report.curiosity, why.chain(none));
+    content += "<h3>Inter-quartile means</h3>\n";
+    content += &report.iqm.html();
+    section(body, "certainty", "How sure", &content);
+}
+
+fn table_or_reason<'a>(sheet: &Sheet, reasons: impl Iterator<Item = &'a str>) -> String {
+    let table = if sheet.rows.is_empty() { String::new() } else { sheet.html() };
+    reasons.fold(table, |text, reason| text + &paragraph(reason))
+}
+
+fn grid(pictures: &[Picture]) -> String {
+    let figures: String = pictures
+        .iter()
+        .map(|picture| {
+            let class = if picture.figure.width() > NARROW { " class=\"wide\"" } else { "" };
+            let svg = picture.figure.svg().replacen(
+                "<svg ",
+                &format!("<svg role=\"img\" aria-label=\"{}\" ", escaped(&picture.alt)),
+                1,
+            );
+            format!("<figure{class} id=\"{}\">\n{svg}</figure>\n", escaped(&picture.name))
+        })
+        .collect();
+    format!("<div class=\"grid\">\n{figures}</div>\n")
+}
+
+fn files(report: &Report) -> String {
+    let mut text = paragraph(
+        "This page is complete in itself. Beside it lie the pictures as SVG and PNG in `figures`, and:",
+    );
+    text += "<ul class=\"files\">\n";
+    for (name, _) in &report.files {
+        push(&mut text, format_args!("<li><a href=\"{0}\">{0}</a></li>\n", escaped(name)));
+    }
+    text + "</ul>\n"
+}
+
+const METHODS: &str = include_str!("page/methods.html");

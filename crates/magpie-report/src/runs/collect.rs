@@ -1,0 +1,83 @@
+//! Runs found in folders.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use super::run::{Note, Run};
+use crate::error::ReportError;
+
+/// What was found.
+#[derive(Debug, Default)]
+pub struct Collection {
+    /// The runs, in the order in which they were named; those in a folder by name.
+    pub runs: Vec<Run>,
+    /// What is not as it should be.
+    pub notes: Vec<Note>,
+}
+
+/// How far below a folder runs are looked for: a sweep, its parts, and their runs.
+const DEPTH: usize = 3;
+
+/// Reads all runs at these places. Each is the folder of a run, or a folder with such folders in it.
+///
+/// # Errors
+/// If a place does not exist, or there is no run at all.
+pub fn collect(places: &[PathBuf]) -> Result<Collection, ReportError> {
+    let mut folders = Vec::new();
+    for place in places {
+        find(place, DEPTH, &mut folders)?;
+    }
+    let mut found = Collection::default();
+    let mut seen = BTreeSet::new();
+    for folder in folders {
+        // The same run may be named twice, or by way of a link.
+        if !seen.insert(folder.canonicalize().unwrap_or_else(|_| folder.clone())) {
+            continue;
+        }
+        let place = || folder.display().to_string();
+        match Run::read(&folder, &mut found.notes) {
+            Ok(Some(run)) => found.runs.push(run),
+            Ok(None) if found.notes.iter().any(|note| note.place == place()) => {}
+            Ok(None) => {
+                let problem =
+                    "left out: it is a run, but no search, and there is no archive to compare".to_owned();
+                found.notes.push(Note { place: place(), problem });
+            }
+            Err(e) => found.notes.push(Note { place: place(), problem: format!("left out: {e}") }),
+        }
+    }
+    if found.runs.is_empty() {
+        let places: Vec<String> = places.iter().map(|place| place.display().to_string()).collect();
+        let why: String =
+            found.notes.iter().map(|note| format!("\n  {}: {}", note.place, note.problem)).collect();
+        return Err(ReportError::NoRuns { places: places.join(", "), why });
+    }
+    Ok(found)
+}
+
+/// Appends the folders of runs at or below a folder. What has the files of a run but no configuration is one too: its
+/// damage has to be said.
+fn find(folder: &Path, depth: usize, into: &mut Vec<PathBuf>) -> Result<(), ReportError> {
+    let wrong = |reason| ReportError::Folder { path: folder.to_owned(), reason };
+    let is_run =
+        ["config.toml", "metrics.csv", "archive.safetensors"].iter().any(|file| folder.join(file).is_file());
+    if is_run {
+        into.push(folder.to_owned());
+        return Ok(());
+    }
+    let mut inside = Vec::new();
+    for entry in std::fs::read_dir(folder).map_err(wrong)? {
+        let path = entry.map_err(wrong)?.path();
+        if path.is_dir() {
+            inside.push(path);
+        }
+    }
+    inside.sort();
+    if depth > 0 {
+        for folder in inside {
+            // A folder that cannot be looked into is somebody else's, unless it was named.
+            let _ = find(&folder, depth - 1, into);
+        }
+    }
+    Ok(())
+}

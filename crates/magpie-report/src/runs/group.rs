@@ -1,0 +1,171 @@
+//! Runs sorted into tasks and methods.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use magpie_envs::Measure;
+use magpie_rewards::ModelName;
+
+use super::run::{Note, Run};
+
+/// A task with a measure: what methods can be compared in.
+#[derive(Debug, Clone)]
+pub struct Scene {
+    /// The task.
+    pub task: String,
+    /// How behaviour is measured.
+    pub measure: Measure,
+    /// The methods.
+    pub methods: Vec<Method>,
+}
+
+/// Settings: keys and values.
+pub type Details = Vec<(String, String)>;
+
+/// A way to search, and its runs.
+#[derive(Debug, Clone)]
+pub struct Method {
+    /// The family, and what else tells it from others of its family.
+    pub name: String,
+    /// Model and curiosity as the paper names them.
+    pub family: String,
+    /// The other settings in which runs of one family differ.
+    pub details: Details,
+    /// Which of the colours it has, the same in all scenes.
+    pub style: usize,
+    /// In the order of their seeds, each seed once.
+    pub runs: Vec<Run>,
+}
+
+impl Scene {
+    /// For headings.
+    pub fn title(&self) -> String {
+        format!("{}, {}", self.task, self.measure.name().replace('_', " "))
+    }
+
+    /// For names of files.
+    pub fn slug(&self) -> String {
+        format!("{}-{}", self.task, self.measure.name())
+    }
+}
+
+/// Sorts runs: by task and measure, then by reward model, curiosity and whatever else differs among runs of the same
+/// model and curiosity. Says where seeds are missing or doubled, and where runs differ in length.
+pub fn scenes(runs: Vec<Run>, notes: &mut Vec<Note>) -> Vec<Scene> {
+    let mut sorted: BTreeMap<(String, &str), Vec<Run>> = BTreeMap::new();
+    for run in runs {
+        sorted.entry((run.settings.task.clone(), run.settings.measure.name())).or_default().push(run);
+    }
+    let mut scenes: Vec<Scene> = sorted.into_values().filter_map(scene).collect();
+    let mut styles: Vec<(usize, String)> =
+        scenes.iter().flat_map(|scene| &scene.methods).map(|m| (rank(&m.runs[0]), m.name.clone())).collect();
+    styles.sort();
+    styles.dedup();
+    for scene in &mut scenes {
+        for method in &mut scene.methods {
+            method.style = styles.iter().position(|(_, name)| *name == method.name).unwrap_or_default();
+            keep_each_seed_once(method, notes);
+        }
+        say_what_is_missing(scene, notes);
+    }
+    scenes
+}
+
+/// The true reward first, then the models in their own order, each without curiosity before with it.
+fn rank(run: &Run) -> usize {
+    let place = match run.settings.model {
+        ModelName::True => 0,
+        model => 1 + ModelName::ALL.iter().position(|&other| other == model).unwrap_or_default(),
+    };
+    2 * place + usize::from(run.settings.curiosity > 0.0)
+}
+
+/// The scene of runs that have task and measure in common.
+fn scene(runs: Vec<Run>) -> Option<Scene> {
+    let (task, measure) = runs.first().map(|run| (run.settings.task.clone(), run.settings.measure))?;
+    let differing = differing(&runs);
+    let mut methods: BTreeMap<(usize, Details), Vec<Run>> = BTreeMap::new();
+    for run in runs {
+        let keys = differing.get(&run.settings.family()).into_iter().flatten();
+        let detail = |key: &String| {
+            (key.clone(), run.settings.others.get(key).cloned().unwrap_or_else(|| "–".to_owned()))
+        };
+        methods.entry((rank(&run), keys.map(detail).collect())).or_default().push(run);
+    }
+    let method = |((_, details), runs): ((usize, Details), Vec<Run>)| {
+        let family = runs[0].settings.family();
+        let name =
+            std::iter::once(family.clone()).chain(details.iter().map(|(key, value)| named(key, value)));
+        Method { name: name.collect::<Vec<_>>().join(", "), family, details, style: 0, runs }
+    };
+    Some(Scene { task, measure, methods: methods.into_iter().map(method).collect() })
+}
+
+/// For each family, the keys in which its runs differ: those with two values. That a run of an earlier version does not
+/// have a key is no difference.
+fn differing(runs: &[Run]) -> BTreeMap<String, BTreeSet<String>> {
+    let mut values: BTreeMap<(String, &String), BTreeSet<&String>> = BTreeMap::new();
+    for run in runs {
+        for (key, value) in &run.settings.others {
+            values.entry((run.settings.family(), key)).or_default().insert(value);
+        }
+    }
+    let mut differing: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for ((family, key), values) in values {
+        if values.len() > 1 {
+            differing.entry(family).or_default().insert(key.clone());
+        }
+    }
+    differing
+}
+
+/// A setting in few words.
+fn named(key: &str, value: &str) -> String {
+    match key {
+        "search.curiosity.weight" => format!("q {value}"),
+        "demos.file" => format!("demos {}", &value[..value.len().min(4)]),
+        "demos.count" => format!("{value} demos"),
+        key => format!("{} {value}", key.rsplit('.').next().unwrap_or(key).replace('_', " ")),
+    }
+}
+
+/// Of two runs with one seed, the one that got further stays: counted twice, they would look like two.
+fn keep_each_seed_once(method: &mut Method, notes: &mut Vec<Note>) {
+    method.runs.sort_by(|a, b| {
+        a.settings.seed.cmp(&b.settings.seed).then(b.iterations().total_cmp(&a.iterations()))
+    });
+    method.runs.dedup_by(|later, kept| {
+        let same = later.settings.seed == kept.settings.seed;
+        if same {
+            let problem = format!(
+                "left out: {} with seed {} is there already, in {}",
+                method.name,
+                kept.settings.seed,
+                kept.folder.display()
+            );
+            notes.push(Note { place: later.folder.display().to_string(), problem });
+        }
+        same
+    });
+}
+
+fn say_what_is_missing(scene: &Scene, notes: &mut Vec<Note>) {
+    let seeds =
+        |method: &Method| -> BTreeSet<u64> { method.runs.iter().map(|run| run.settings.seed).collect() };
+    let all: BTreeSet<u64> = scene.methods.iter().flat_map(seeds).collect();
+    for method in &scene.methods {
+        let missing: Vec<String> = all.difference(&seeds(method)).map(u64::to_string).collect();
+        if !missing.is_empty() {
+            let number = if missing.len() == 1 { "seed" } else { "seeds" };
+            let problem = format!("no run with {number} {}, which other methods have", missing.join(", "));
+            notes.push(Note { place: format!("{}: {}", scene.title(), method.name), problem });
+        }
+    }
+    let lengths = scene.methods.iter().flat_map(|method| &method.runs).map(Run::iterations);
+    let (least, most) = lengths.fold((f64::INFINITY, 0.0), |(least, most), n| (n.min(least), n.max(most)));
+    if least < most {
+        let problem = format!(
+            "runs differ in length, from {least} to {most} iterations; tables and tests take each as far as it came"
+        );
+        notes.push(Note { place: scene.title(), problem });
+    }
+}

@@ -1,0 +1,158 @@
+//! What a run was told to do.
+//!
+//! A configuration is read key by key and not as the record of today's version: a report puts runs beside each other that
+//! were made in different months.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use magpie_envs::Measure;
+use magpie_rewards::ModelName;
+use magpie_run::settings::read_text;
+use toml::{Table, Value};
+
+use crate::error::ReportError;
+
+/// How the name of a family with curiosity ends.
+pub(crate) const CURIOUS: &str = "-EBC";
+
+/// The settings of a run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Settings {
+    /// The task.
+    pub task: String,
+    /// How behaviour is measured.
+    pub measure: Measure,
+    /// Where the reward comes from.
+    pub model: ModelName,
+    /// Weight of the curiosity bonus; 0 is none.
+    pub curiosity: f64,
+    /// The seed.
+    pub seed: u64,
+    /// Iterations to make.
+    pub iterations: u64,
+    /// Everything else that could change the result, by its key.
+    pub others: BTreeMap<String, String>,
+}
+
+impl Settings {
+    /// The settings of a run in `folder`; `None` if it is a run of another kind than a search.
+    pub fn read(folder: &Path) -> Result<Option<Settings>, ReportError> {
+        let path = folder.join("config.toml");
+        let wrong = |problem: String| ReportError::Config { path: path.clone(), problem };
+        let text = read_text(&path)?;
+        let table: Table =
+            text.parse().map_err(|e: toml::de::Error| wrong(format!("this is not TOML: {}", e.message())))?;
+        if !table.contains_key("search") {
+            return Ok(None);
+        }
+        let mut others = BTreeMap::new();
+        flatten("", &Value::Table(table), &mut others);
+        let mut take = |keys: &[&str]| {
+            let found = keys.iter().find_map(|&key| others.remove(key));
+            found.ok_or_else(|| wrong(format!("there is no `{}`", keys[0])))
+        };
+        let no = |key: &str, found: &str| wrong(format!("`{key}` is {found}"));
+        let task = take(&["task"])?;
+        let measure = take(&["measure"])?;
+        let measure = measure.parse::<Measure>().map_err(|e| wrong(e.to_string()))?;
+        // At first the model was all that there was to say about a reward.
+        let model = take(&["reward.model", "reward"])?;
+        let model = model.parse::<ModelName>().map_err(|e| wrong(e.to_string()))?;
+        let seed = take(&["seed"])?;
+        let seed = seed.parse().map_err(|_| no("seed", &seed))?;
+        let iterations = take(&["iterations"])?;
+        let iterations = iterations.parse().map_err(|_| no("iterations", &iterations))?;
+        let weight = "search.curiosity.weight";
+        let curiosity = others.get(weight).ok_or_else(|| wrong(format!("there is no `{weight}`")))?;
+        let curiosity = curiosity.parse().map_err(|_| no(weight, curiosity))?;
+        // Only the section of the model that is used matters.
+        let used = format!("reward.{}.", model.name());
+        others.retain(|key, _| {
+            !key.strip_prefix("reward.").is_some_and(|rest| rest.contains('.')) || key.starts_with(&used)
+        });
+        // Files lie in the folder, all under the same name: what is in them tells them apart.
+        for key in ["demos.file", "world.robot"] {
+            if let Some(file) = others.get_mut(key) {
+                let content = std::fs::read(folder.join(&*file)).unwrap_or_default();
+                *file = format!("{:08x}", crc32fast::hash(&content));
+            }
+        }
+        Ok(Some(Settings { task, measure, model, curiosity, seed, iterations, others }))
+    }
+
+    /// Model and curiosity as the paper names them: `GAIL`, `GAIL-EBC`.
+    pub fn family(&self) -> String {
+        let model = match self.model {
+            ModelName::Gail => "GAIL",
+            ModelName::Vail => "VAIL",
+            ModelName::Diffail => "DiffAIL",
+            ModelName::Airl => "AIRL",
+            ModelName::Giril => "GIRIL",
+            ModelName::Maxent => "Max-Ent",
+            ModelName::True => crate::statistics::paper::TRUE_REWARD,
+        };
+        format!("{model}{}", if self.curiosity > 0.0 { CURIOUS } else { "" })
+    }
+}
+
+/// Every value under its dotted key.
+fn flatten(prefix: &str, value: &Value, into: &mut BTreeMap<String, String>) {
+    match value {
+        Value::Table(table) => {
+            for (key, value) in table {
+                let key = if prefix.is_empty() { key.clone() } else { format!("{prefix}.{key}") };
+                flatten(&key, value, into);
+            }
+        }
+        Value::String(text) => drop(into.insert(prefix.to_owned(), text.clone())),
+        // 1.0 and 1 are the same setting.
+        Value::Float(number) => drop(into.insert(prefix.to_owned(), number.to_string())),
+        other => drop(into.insert(prefix.to_owned(), other.to_string())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<Option<Settings>, ReportError> {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("config.toml"), text).unwrap();
+        Settings::read(folder.path())
+    }
+
+    const SEARCH: &str = "task = \"hopper\"\nmeasure = \"jump\"\nseed = 3\niterations = 150\n";
+
+    #[test]
+    fn a_configuration_of_today_and_an_older_one_are_read() {
+        let today = format!(
+            "{SEARCH}[reward]\nmodel = \"gail\"\nthinning = 20\n[reward.gail]\nrate = 0.1\n[reward.vail]\nrate = 0.2\n\
+             [search]\nbranches = 30\n[search.curiosity]\nweight = 2.0\n"
+        );
+        let settings = read(&today).unwrap().unwrap();
+        assert_eq!((settings.task.as_str(), settings.measure, settings.seed), ("hopper", Measure::Jump, 3));
+        assert_eq!((settings.family().as_str(), settings.curiosity), ("GAIL-EBC", 2.0));
+        let keys: Vec<&str> = settings.others.keys().map(String::as_str).collect();
+        assert_eq!(
+            keys,
+            ["reward.gail.rate", "reward.thinning", "search.branches", "search.curiosity.weight"]
+        );
+        let older = format!("reward = \"true\"\n{SEARCH}[search.curiosity]\nweight = 0.0\n");
+        assert_eq!(read(&older).unwrap().unwrap().family(), "true reward");
+    }
+
+    #[test]
+    fn what_is_no_search_or_no_configuration_is_told_apart() {
+        assert_eq!(read("task = \"hopper\"\n[train]\n").unwrap(), None);
+        for (text, problem) in [
+            ("= 3", "not TOML"),
+            ("[search]\n", "no `task`"),
+            (&format!("{SEARCH}reward = \"gal\"\n[search]\n"), "gal"),
+            (&format!("{SEARCH}reward = \"gail\"\n[search]\n"), "search.curiosity.weight"),
+        ] {
+            let error = read(text).unwrap_err().to_string();
+            assert!(error.contains("config.toml") && error.contains(problem), "{error}");
+        }
+    }
+}

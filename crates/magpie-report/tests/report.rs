@@ -1,0 +1,171 @@
+//! Reports on folders of runs, good and bad.
+
+mod common;
+
+use std::path::Path;
+
+use common::{Sketch, reevaluated, sweep};
+use magpie_envs::Measure;
+use magpie_report::runs::{Metric, collect, scenes};
+use magpie_report::{Report, report};
+use magpie_rewards::ModelName;
+
+fn of(folder: &Path) -> Report {
+    report(&[folder.to_owned()]).unwrap()
+}
+
+fn said(report: &Report) -> String {
+    report.notes().iter().map(|note| format!("{}: {}\n", note.place, note.problem)).collect()
+}
+
+#[test]
+fn everything_is_in_the_page_and_in_the_files() {
+    let folder = tempfile::tempdir().unwrap();
+    sweep(folder.path());
+    let report = of(folder.path());
+    let said = said(&report);
+    for expected in [
+        "walker2d-gail-0-2: not finished: 60 of 150 iterations",
+        "walker2d-vail-0-3: its archive is not shown",
+        "hopper, jump: GAIL-EBC: no run with seed 3",
+        "hopper-vail-2-1: left out",
+        "one-policy: left out: it is a run, but no search",
+        "walker2d, feet contact: runs differ in length, from 60 to 150",
+    ] {
+        assert!(said.contains(expected), "{expected} is not in\n{said}");
+    }
+    assert_eq!(report.runs(), 43);
+    let html = report.html();
+    // Twelve curves, a CCDF and intervals for each of three tasks; a map for each of five methods.
+    assert_eq!(html.matches("<figure").count(), 3 * (12 + 2 + 5));
+    for expected in [
+        "GAIL-EBC",
+        "as stored",
+        "run again",
+        "paper",
+        "demonstrations",
+        "not finished",
+        "effect in the paper",
+    ] {
+        assert!(html.contains(expected), "{expected}");
+    }
+    for foreign in ["http://", "https://", "NaN", "src="] {
+        let found = html.replace("http://www.w3.org/2000/svg", "");
+        assert!(!found.contains(foreign), "{foreign}");
+    }
+    assert!(html.len() < 3_000_000, "{} bytes", html.len());
+
+    let out = folder.path().join("report");
+    let page = report.write(&out).unwrap();
+    assert_eq!(std::fs::read_to_string(page).unwrap(), html);
+    let files = |name: &str| {
+        let all = std::fs::read_dir(out.join(name)).unwrap().map(|entry| entry.unwrap().path());
+        all.collect::<Vec<_>>()
+    };
+    assert_eq!(files("figures").len(), 2 * 57);
+    for file in files("tables") {
+        let text = std::fs::read_to_string(&file).unwrap();
+        if file.extension().is_some_and(|e| e == "csv") {
+            // None of the names has a comma inside quotes that would hide a field.
+            let commas =
+                |line: &str| line.split('"').step_by(2).map(|part| part.matches(',').count()).sum::<usize>();
+            let wide = commas(text.lines().next().unwrap());
+            assert!(
+                text.lines().count() > 1 && text.lines().all(|line| commas(line) == wide),
+                "{}",
+                file.display()
+            );
+        } else {
+            assert!(text.starts_with("\\begin{tabular}"), "{}", file.display());
+        }
+    }
+    // A report beside runs is not a run.
+    assert_eq!(of(folder.path()).html(), html);
+}
+
+#[test]
+fn runs_are_sorted_by_what_differs() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    for seed in [1, 2] {
+        Sketch { seed, ..Sketch::default() }.write(&at(&format!("a{seed}")));
+        Sketch { seed, curiosity: 1.0, ..Sketch::default() }.write(&at(&format!("b{seed}")));
+        Sketch { seed, curiosity: 2.0, ..Sketch::default() }.write(&at(&format!("c{seed}")));
+    }
+    Sketch { branches: 60, ..Sketch::default() }.write(&at("d"));
+    Sketch { model: ModelName::True, ..Sketch::default() }.write(&at("e"));
+    Sketch { seed: 2, iterations: [150, 40], curiosity: 2.0, ..Sketch::default() }.write(&at("f"));
+    let found = collect(&[folder.path().to_owned(), at("a1")]).unwrap();
+    assert_eq!(found.runs.len(), 9, "named twice is read once");
+    let mut notes = Vec::new();
+    let scenes = scenes(found.runs, &mut notes);
+    assert_eq!(scenes.len(), 1);
+    let methods: Vec<(&str, usize)> =
+        scenes[0].methods.iter().map(|m| (m.name.as_str(), m.runs.len())).collect();
+    let expected = [
+        ("true reward", 1),
+        ("GAIL, branches 30", 2),
+        ("GAIL, branches 60", 1),
+        ("GAIL-EBC, q 1", 2),
+        ("GAIL-EBC, q 2", 2),
+    ];
+    assert_eq!(methods, expected);
+    let kept = &scenes[0].methods[4].runs[1];
+    assert_eq!((kept.settings.seed, kept.iterations()), (2, 150.0), "the longer of two runs with one seed");
+    assert!(
+        notes.iter().any(|note| note.place.ends_with("/f") && note.problem.contains("with seed 2")),
+        "{notes:?}"
+    );
+}
+
+#[test]
+fn numbers_of_elites_that_were_run_again_count_only_for_their_archive() {
+    let folder = tempfile::tempdir().unwrap();
+    let sketch = Sketch::default();
+    let run = sketch.write(&folder.path().join("a"));
+    reevaluated(&run);
+    let stored =
+        |report: &Report| report.notes().iter().any(|note| note.problem.contains("has changed since"));
+    let found = collect(std::slice::from_ref(&run)).unwrap();
+    let (score, again) =
+        (found.runs[0].last(Metric::QdScore).unwrap(), found.runs[0].corrected(Metric::QdScore).unwrap());
+    assert!((again / score - 0.9).abs() < 1e-9, "{again} {score}");
+    assert!(!stored(&of(&run)));
+    // The run goes on and its archive changes.
+    Sketch { level: 1500.0, ..sketch }.write(&run);
+    assert_eq!(collect(std::slice::from_ref(&run)).unwrap().runs[0].corrected(Metric::QdScore), None);
+    let report = of(&run);
+    assert!(stored(&report));
+    assert!(report.html().contains(&format!("magpie eval {}", run.display())));
+}
+
+#[test]
+fn one_run_and_a_run_that_has_hardly_begun_make_a_report() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, made) in [("one", 150), ("begun", 1)] {
+        let run = Sketch { iterations: [150, made], measure: Measure::Jump, ..Sketch::default() }
+            .write(&folder.path().join(name));
+        let html = of(&run).html();
+        assert!(html.contains("a comparison needs at least two groups") && !html.contains("NaN"), "{name}");
+    }
+    // Without its table a run is still in the results, as its archive has them.
+    std::fs::remove_file(folder.path().join("one/metrics.csv")).unwrap();
+    let report = of(&folder.path().join("one"));
+    assert!(said(&report).contains("not in the curves"), "{}", said(&report));
+    assert_eq!(report.html().matches("<figure").count(), 2);
+    // With neither there is nothing to say.
+    std::fs::remove_file(folder.path().join("one/archive.safetensors")).unwrap();
+    let error = report_error(&folder.path().join("one"));
+    assert!(error.contains("no search was found") && error.contains("no iteration yet"), "{error}");
+}
+
+fn report_error(folder: &Path) -> String {
+    report(&[folder.to_owned()]).err().unwrap().to_string()
+}
+
+#[test]
+fn a_folder_without_runs_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    assert!(report_error(folder.path()).contains("folders that `magpie train` made"));
+    assert!(report_error(&folder.path().join("nowhere")).contains("nowhere"));
+}
