@@ -121,6 +121,7 @@ impl Sketch {
             length: 2,
             terminated: false,
             true_return: None,
+            measures: Vec::new(),
             demonstrator: Some(Demonstrator {
                 objective: 0.0,
                 measures: (0..dims).map(|j| range * (0.2 + 0.2 * ((i + j) % 4) as f64)).collect(),
@@ -139,6 +140,7 @@ impl Sketch {
             observations: vec![0.5; 8],
             actions: vec![0.5; 8],
             final_observations: Vec::new(),
+            next_observations: Vec::new(),
             rewards: Vec::new(),
             measures: Vec::new(),
         })
