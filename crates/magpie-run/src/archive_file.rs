@@ -208,7 +208,7 @@ pub fn is_archive(path: &Path) -> Result<bool, RunError> {
 }
 
 /// What a file says that it is about; the head is short whatever the file holds.
-fn about(path: &Path) -> std::io::Result<Option<About>> {
+pub(crate) fn about(path: &Path) -> std::io::Result<Option<About>> {
     let mut head = Vec::new();
     File::open(path)?.take(LONGEST_HEAD).read_to_end(&mut head)?;
     let Some((length, rest)) = head.split_first_chunk() else { return Ok(None) };

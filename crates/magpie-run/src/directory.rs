@@ -19,11 +19,16 @@ pub(crate) const CONFIG: &str = "config.toml";
 impl RunDirectory {
     /// A folder for a new run; made if it is not there, refused if it holds a run.
     pub fn create(path: &Path) -> Result<RunDirectory, RunError> {
-        if path.join(CONFIG).exists() {
-            return Err(RunError::Exists { path: path.to_owned() });
-        }
+        let is_free = || match path.join(CONFIG).exists() {
+            true => Err(RunError::Exists { path: path.to_owned() }),
+            false => Ok(()),
+        };
+        is_free()?;
         fs::create_dir_all(path.join("checkpoint")).map_err(RunError::io(path, "making the folder"))?;
-        RunDirectory::lock(path)
+        let directory = RunDirectory::lock(path)?;
+        // Another process may have made a whole run between the first look and the lock.
+        is_free()?;
+        Ok(directory)
     }
 
     /// The folder of a run that was started before.

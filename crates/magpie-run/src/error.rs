@@ -100,7 +100,7 @@ pub enum RunError {
     Demonstrations(#[from] magpie_rewards::demonstrations::DemonstrationError),
     /// There is nothing to learn the reward from.
     #[error(
-        "no demonstrations of {task} come with magpie, and {model} learns from some; name a file with --demos (`magpie demos \
+        "no demonstrations of {task} come with magpie, and {model} learns from some; name a file with --demos, or as `demos` in a sweep file (`magpie demos \
          make` and `magpie demos import` write them), or take the task's own reward with --reward true"
     )]
     NoDemonstrations {
@@ -108,6 +108,32 @@ pub enum RunError {
         task: String,
         /// The reward model.
         model: magpie_rewards::ModelName,
+    },
+    /// A run of a sweep cannot be made.
+    #[error("{}: run {run}: {reason}", path.display())]
+    OfSweep {
+        /// The sweep file.
+        path: PathBuf,
+        /// The run's name.
+        run: String,
+        /// Why not.
+        reason: Box<RunError>,
+    },
+    /// A folder of a sweep holds a run that the sweep file does not describe.
+    #[error(
+        "{} holds a run with {key} {saved}, and the sweep file says {wanted}; put the sweep file back, or move the folder \
+         away, or name another with --out",
+        path.display()
+    )]
+    OtherRun {
+        /// The folder.
+        path: PathBuf,
+        /// The setting.
+        key: String,
+        /// What the run was started with.
+        saved: String,
+        /// What the sweep file says.
+        wanted: String,
     },
     /// The reward model.
     #[error(transparent)]

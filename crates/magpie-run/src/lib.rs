@@ -6,7 +6,7 @@
 //! bytes of one that was left alone.
 //!
 //! There are two kinds of run: [`ppo`], one policy on the task's own reward, and [`train`], a search for many. What a
-//! search has found is one file ([`SavedArchive`]) that everything else reads.
+//! search has found is one file ([`SavedArchive`]) that everything else reads. A [`sweep`] is many searches, from one file.
 
 mod archive_file;
 mod archive_outline;
@@ -18,6 +18,7 @@ mod policy_file;
 pub mod ppo;
 mod reevaluation;
 pub mod settings;
+pub mod sweep;
 mod tensorboard;
 pub mod train;
 mod world;

@@ -33,7 +33,7 @@ impl Default for World {
 }
 
 /// The copy of a robot file in the folder of a run.
-const ROBOT: &str = "robot.toml";
+pub(crate) const ROBOT: &str = "robot.toml";
 
 impl World {
     /// The world that a run in `folder` was given, from its configuration; the default if there is none.

@@ -3,6 +3,7 @@
 mod archive;
 mod bench;
 mod demos;
+mod drive;
 mod envs;
 mod eval;
 mod npz;
@@ -12,6 +13,7 @@ mod reevaluate;
 mod report;
 mod rollout;
 mod session;
+mod sweep;
 mod train;
 mod world;
 
@@ -38,6 +40,8 @@ enum Command {
     Ppo(ppo::Args),
     /// Search for many different, good policies; the result is an archive.
     Train(train::Args),
+    /// Run many searches from one file, here or on several machines; can be stopped and started again.
+    Sweep(sweep::Args),
     /// Make, import or look at demonstrations: what rewards are learnt from.
     Demos(demos::Args),
     /// Run whole episodes with a trained policy, or with elites of an archive.
@@ -56,6 +60,7 @@ fn main() -> ExitCode {
         Command::Rollout(args) => rollout::run(&args).map(|()| ExitCode::SUCCESS),
         Command::Ppo(args) => ppo::run(&args),
         Command::Train(args) => train::run(&args),
+        Command::Sweep(args) => sweep::run(&args),
         Command::Demos(args) => demos::run(&args).map(|()| ExitCode::SUCCESS),
         Command::Archive(args) => archive::run(&args).map(|()| ExitCode::SUCCESS),
         Command::Eval(args) => eval::run(&args).map(|()| ExitCode::SUCCESS),

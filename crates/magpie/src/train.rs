@@ -1,22 +1,20 @@
 //! `magpie train`: a search, from an empty archive to a full one.
 
-use std::io::{IsTerminal, Write};
-use std::ops::ControlFlow;
+use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::time::Instant;
+use std::time::Duration;
 
 use anyhow::ensure;
-use indicatif::{ProgressBar, ProgressStyle};
-use magpie_envs::{Measure, TASKS};
-use magpie_rewards::{Demonstrations, ModelName};
+use magpie_envs::Measure;
+use magpie_rewards::ModelName;
 use magpie_run::RunError;
 use magpie_run::settings::{read_text, resolve};
-use magpie_run::train::{Config, Preset, Progress, TrainRun};
+use magpie_run::train::{Config, Preset, TrainRun};
 use magpie_search::SearchConfig;
 
-use crate::picture::{self, Scene};
-use crate::session::{self, Stop};
+use crate::drive::{Display, Pace, Preparation, drive, mention_surprises};
+use crate::session;
 use crate::world::WorldArgs;
 
 #[derive(clap::Args)]
@@ -88,10 +86,7 @@ impl Args {
         let text = self.config.as_deref().map(read_text).transpose()?;
         let file = self.config.as_deref().zip(text.as_deref());
         // The preset depends on task, measure and reward, so that these have to be known first.
-        let measure = self.measure.unwrap_or(Measure::FeetContact);
-        let mut known = Config::new(TASKS[0].name, measure, ModelName::default(), preset)?;
-        known.task = String::new();
-        let known = resolve(known, file, &self.set)?;
+        let known = resolve(Config::nameless(preset)?, file, &self.set)?;
         let known_task = known.task;
         let task = self.task.clone().unwrap_or(known_task.clone());
         ensure!(!task.is_empty(), "no task is named; name one, here or as `task` in the file");
@@ -147,25 +142,15 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     if let Some(iterations) = args.checkpoint_every {
         run.save_every(iterations);
     }
-    session::mention_kernel(run.other_kernel())?;
-    mention_task(&run)?;
+    mention_surprises(&run)?;
     announce(&run)?;
-    let mut display = Display::new(&run);
-    let mut drawn = false;
-    while !run.is_finished() && !stop.requested() {
-        let progress = run.iterate()?;
-        display.show(&run, &progress);
-        // The first picture at once, so that there is something to look at.
-        if progress.saved || !drawn {
-            draw(&mut run)?;
-            drawn = true;
-        }
-    }
+    let mut display = Display::new(&run, "", Duration::ZERO);
+    let pace = Pace::from(run.search().state().iteration as f64);
+    drive(&mut run, &stop, |run, progress| {
+        let left = pace.left(progress.report.iteration as f64, run.config().iterations as f64);
+        display.show(run, progress, &format!("{} left", session::duration(left)));
+    })?;
     display.close();
-    if !run.is_finished() {
-        run.save()?;
-    }
-    draw(&mut run)?;
     summary(&run)
 }
 
@@ -205,67 +190,6 @@ fn announce(run: &TrainRun) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Says that demonstrations are of another task, which may be meant.
-fn mention_task(run: &TrainRun) -> anyhow::Result<()> {
-    let Some(demonstrations) = run.demonstrations() else { return Ok(()) };
-    let (theirs, ours) = (&demonstrations.columns().about.task, &run.config().task);
-    if !theirs.is_empty() && theirs != ours {
-        writeln!(std::io::stderr(), "note: these are demonstrations of {theirs}, and the task is {ours}")?;
-    }
-    Ok(())
-}
-
-/// How far a reward model is that learns before the search: ten lines at most.
-struct Preparation<'a> {
-    model: ModelName,
-    stop: &'a Stop,
-    tenths: usize,
-}
-
-impl<'a> Preparation<'a> {
-    fn new(model: ModelName, stop: &'a Stop) -> Preparation<'a> {
-        Preparation { model, stop, tenths: 0 }
-    }
-
-    fn show(&mut self, progress: magpie_rewards::Progress) -> ControlFlow<()> {
-        let magpie_rewards::Progress { done, total, loss } = progress;
-        let tenths = 10 * done / total.max(1);
-        if tenths > self.tenths {
-            self.tenths = tenths;
-            let model = self.model;
-            // Who does not read this can have the reward model all the same.
-            let _ = writeln!(
-                std::io::stderr(),
-                "{model} learns from the demonstrations: {done} of {total} epochs, loss {loss:.4}"
-            );
-        }
-        if self.stop.requested() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    }
-}
-
-/// Where the demonstrations lie, if they were measured as the run measures.
-fn places(run: &TrainRun, dimensions: usize) -> Vec<Vec<f64>> {
-    let alike = |d: &&Demonstrations| d.columns().about.measure == run.config().measure.name();
-    let places = run.demonstrations().filter(alike).map(Demonstrations::places).unwrap_or_default();
-    places.into_iter().flatten().filter(|place| place.len() == dimensions).collect()
-}
-
-/// A picture of the archive as it is now, with the demonstrations in it.
-fn draw(run: &mut TrainRun) -> anyhow::Result<()> {
-    let about = run.about()?;
-    let entries = run.search().state().archives.result().entries();
-    let cells: Vec<(usize, f64)> = entries.map(|(cell, entry)| (cell, entry.objective)).collect();
-    let title = format!("{}, iteration {}", about.task, about.iteration);
-    let png = picture::png(&Scene {
-        title: &title,
-        grid: &about.grid,
-        names: &about.names,
-        cells: &cells,
-        demonstrations: &places(run, about.names.len()),
-    })?;
-    Ok(run.picture("archive", &png)?)
-}
-
 fn summary(run: &TrainRun) -> anyhow::Result<ExitCode> {
     let folder = run.directory().path().display();
     let (m, made) = (run.search().metrics(), run.search().state().iteration);
@@ -291,63 +215,4 @@ fn summary(run: &TrainRun) -> anyhow::Result<ExitCode> {
     writeln!(out, "next     magpie eval {folder} --best · magpie archive info {folder}")?;
     writeln!(out, "further  magpie train --resume {folder} --iterations {}", 2 * made)?;
     Ok(ExitCode::SUCCESS)
-}
-
-/// A live line on a terminal; elsewhere one plain line an iteration.
-struct Display {
-    bar: Option<ProgressBar>,
-    started: Instant,
-    at_start: (u64, u64),
-}
-
-impl Display {
-    fn new(run: &TrainRun) -> Display {
-        let state = run.search().state();
-        let bar = std::io::stderr().is_terminal().then(|| {
-            let bar = ProgressBar::new(run.config().iterations).with_position(state.iteration);
-            // Two lines, the second cut to the width of the terminal.
-            let style = "{pos}/{len} [{bar:24}] {prefix}\n{wide_msg}";
-            bar.set_style(
-                ProgressStyle::with_template(style).unwrap_or_else(|_| ProgressStyle::default_bar()),
-            );
-            bar
-        });
-        Display { bar, started: Instant::now(), at_start: (state.iteration, state.env_steps) }
-    }
-
-    fn show(&mut self, run: &TrainRun, progress: &Progress) {
-        let (report, m) = (&progress.report, &progress.report.metrics);
-        let seconds = self.started.elapsed().as_secs_f64().max(1e-9);
-        let pace = seconds / (report.iteration - self.at_start.0).max(1) as f64;
-        let left = pace * run.config().iterations.saturating_sub(report.iteration) as f64;
-        let line = format!(
-            "QD-Score {:9.0}  coverage {:5.2} %  best {:7.1}  mean {:7.1}  new cells {:3}  restarts {:2}",
-            m.qd_score,
-            100.0 * m.coverage,
-            m.best.unwrap_or(f64::NAN),
-            m.mean.unwrap_or(f64::NAN),
-            report.new_cells,
-            report.restarts,
-        );
-        let (rate, left) = ((report.env_steps - self.at_start.1) as f64 / seconds, session::duration(left));
-        if let Some(bar) = &self.bar {
-            bar.set_position(report.iteration);
-            bar.set_prefix(format!("{rate:.0} steps/s, {left} left"));
-            bar.set_message(line);
-        } else {
-            // A reader that is gone is no reason to stop.
-            let _ = writeln!(
-                std::io::stderr(),
-                "{:5}/{}  {line}  {rate:6.0} steps/s  {left} left",
-                report.iteration,
-                run.config().iterations
-            );
-        }
-    }
-
-    fn close(&self) {
-        if let Some(bar) = &self.bar {
-            bar.abandon();
-        }
-    }
 }

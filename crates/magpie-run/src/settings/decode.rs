@@ -13,7 +13,7 @@ use super::layer::{Layer, Value};
 
 /// Something is wrong; first without a place, which the innermost decoder adds.
 #[derive(Debug)]
-pub(super) enum Complaint {
+pub(crate) enum Complaint {
     Wrong { found: String, expected: String },
     Missing(&'static str),
     Other(String),
@@ -132,7 +132,7 @@ impl Display for Path<'_> {
 }
 
 /// Reads one value of the tree.
-pub(super) struct Decoder<'a> {
+pub(crate) struct Decoder<'a> {
     root: &'a Layer,
     layer: &'a Layer,
     path: Path<'a>,
@@ -142,7 +142,7 @@ pub(super) struct Decoder<'a> {
 const EXACT: f64 = 9_007_199_254_740_992.0;
 
 impl<'a> Decoder<'a> {
-    pub(super) fn new(root: &'a Layer) -> Decoder<'a> {
+    pub(crate) fn new(root: &'a Layer) -> Decoder<'a> {
         Decoder { root, layer: root, path: Path::Root }
     }
 

@@ -6,7 +6,7 @@ use crate::error::RunError;
 
 /// Where a value is from.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Origin {
+pub(crate) enum Origin {
     /// The program itself.
     Preset,
     /// The file, at this byte.
@@ -17,13 +17,13 @@ pub(super) enum Origin {
 
 /// A message and the place that it is about.
 #[derive(Debug)]
-pub(super) struct Fault {
-    pub(super) at: Origin,
-    pub(super) message: String,
+pub(crate) struct Fault {
+    pub(crate) at: Origin,
+    pub(crate) message: String,
 }
 
 impl Fault {
-    pub(super) fn into_error(self, file: Option<(&Path, &str)>, sets: &[String]) -> RunError {
+    pub(crate) fn into_error(self, file: Option<(&Path, &str)>, sets: &[String]) -> RunError {
         let place = match (self.at, file) {
             (Origin::File(byte), Some((path, text))) => {
                 let (line, column) = line_and_column(text, byte);

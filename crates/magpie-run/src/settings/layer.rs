@@ -9,18 +9,18 @@ use toml::de::{DeTable, DeValue};
 use super::fault::{Fault, Origin};
 
 /// A value and where it is from.
-#[derive(Debug)]
-pub(super) struct Layer {
+#[derive(Debug, Clone)]
+pub(crate) struct Layer {
     /// Where its key is written.
-    pub(super) key: Origin,
+    pub(crate) key: Origin,
     /// Where it is written.
-    pub(super) at: Origin,
-    pub(super) value: Value,
+    pub(crate) at: Origin,
+    pub(crate) value: Value,
 }
 
 /// What TOML can say, dates aside.
-#[derive(Debug)]
-pub(super) enum Value {
+#[derive(Debug, Clone)]
+pub(crate) enum Value {
     Table(BTreeMap<String, Layer>),
     List(Vec<Layer>),
     Text(String),
@@ -34,7 +34,7 @@ const DEEPEST_KEY: usize = 32;
 
 impl Layer {
     /// Everything that a configuration says.
-    pub(super) fn preset<T: Serialize>(config: &T) -> Result<Layer, Fault> {
+    pub(crate) fn preset<T: Serialize>(config: &T) -> Result<Layer, Fault> {
         match toml::Table::try_from(config) {
             Ok(table) => Ok(Layer::written(toml::Value::Table(table))),
             Err(e) => {
@@ -59,7 +59,7 @@ impl Layer {
     }
 
     /// What a file says.
-    pub(super) fn file(text: &str) -> Result<Layer, Fault> {
+    pub(crate) fn file(text: &str) -> Result<Layer, Fault> {
         let at = |span: Range<usize>| Origin::File(span.start);
         let table = DeTable::parse(text).map_err(|e| malformed(&e, at(e.span().unwrap_or_default())))?;
         let whole = at(table.span());
@@ -67,29 +67,35 @@ impl Layer {
     }
 
     /// What the pair `a.b=c` says.
-    pub(super) fn set(index: usize, pair: &str) -> Result<Layer, Fault> {
+    pub(crate) fn set(index: usize, pair: &str) -> Result<Layer, Fault> {
         let at = Origin::Set(index);
         let fault = |message: &str| Fault { at, message: message.to_owned() };
         let (path, value) =
             pair.split_once('=').ok_or_else(|| fault("there is no `=` in it; write it as a.b=value"))?;
+        let value = value.trim();
+        let layer = match DeValue::parse(value) {
+            Ok(value) => Layer::read(value.into_inner(), at, at, &|_| at)?,
+            Err(e) if value.starts_with(['[', '{', '"', '\'']) => return Err(malformed(&e, at)),
+            Err(_) => Layer { key: at, at, value: Value::Text(value.to_owned()) },
+        };
+        layer.under(path, at).ok_or_else(|| fault("what is left of `=` is no key; write it as a.b=value"))
+    }
+
+    /// This as the value of the key `a.b`, which is written at `at`; nothing if that is no key.
+    pub(crate) fn under(mut self, path: &str, at: Origin) -> Option<Layer> {
         let keys: Vec<&str> = path.split('.').map(str::trim).collect();
         let is_name = |key: &&str| {
             !key.is_empty() && key.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-'))
         };
         if !keys.iter().all(is_name) || keys.len() > DEEPEST_KEY {
-            return Err(fault("what is left of `=` is no key; write it as a.b=value"));
+            return None;
         }
-        let value = value.trim();
-        let mut layer = match DeValue::parse(value) {
-            Ok(value) => Layer::read(value.into_inner(), at, at, &|_| at)?,
-            Err(e) if value.starts_with(['[', '{', '"', '\'']) => return Err(malformed(&e, at)),
-            Err(_) => Layer { key: at, at, value: Value::Text(value.to_owned()) },
-        };
         for key in keys.iter().rev() {
-            let table = BTreeMap::from([((*key).to_owned(), layer)]);
-            layer = Layer { key: at, at, value: Value::Table(table) };
+            self.key = at;
+            let table = BTreeMap::from([((*key).to_owned(), self)]);
+            self = Layer { key: at, at, value: Value::Table(table) };
         }
-        Ok(layer)
+        Some(self)
     }
 
     fn read(
@@ -139,7 +145,7 @@ impl Layer {
     }
 
     /// Lets `over` say again what it says.
-    pub(super) fn lay_over(&mut self, over: Layer) {
+    pub(crate) fn lay_over(&mut self, over: Layer) {
         match (&mut self.value, over.value) {
             (Value::Table(below), Value::Table(above)) => {
                 for (key, value) in above {
@@ -155,7 +161,7 @@ impl Layer {
     }
 
     /// Refuses what was set and has not arrived in `result`: the last guard against values that are skipped in silence.
-    pub(super) fn all_in(&self, result: &Layer) -> Result<(), Fault> {
+    pub(crate) fn all_in(&self, result: &Layer) -> Result<(), Fault> {
         self.arrived(result, &mut Vec::new())
     }
 

@@ -20,9 +20,9 @@ use serde::de::DeserializeOwned;
 
 use crate::directory::read;
 use crate::error::RunError;
-use decode::Decoder;
-use fault::Fault;
-use layer::Layer;
+pub(crate) use decode::Decoder;
+pub(crate) use fault::{Fault, Origin};
+pub(crate) use layer::{Layer, Value};
 pub use range::{above, within};
 
 /// The preset `base`, changed by a file (its name and its text) and then by pairs such as `train.gamma=0.99`.
@@ -57,17 +57,21 @@ pub fn resolve<T: Serialize + DeserializeOwned>(
     file: Option<(&Path, &str)>,
     sets: &[String],
 ) -> Result<T, RunError> {
-    let place = |fault: Fault| fault.into_error(file, sets);
-    let mut layers = Layer::preset(&base).map_err(place)?;
-    if let Some((_, text)) = file {
-        layers.lay_over(Layer::file(text).map_err(place)?);
-    }
-    for (index, set) in sets.iter().enumerate() {
-        layers.lay_over(Layer::set(index, set).map_err(place)?);
-    }
-    let config = T::deserialize(Decoder::new(&layers)).map_err(|complaint| place(complaint.into()))?;
-    let result = Layer::preset(&config).map_err(place)?;
-    layers.all_in(&result).map_err(place)?;
+    let from_file = file.map(|(_, text)| Layer::file(text));
+    let pairs = sets.iter().enumerate().map(|(index, set)| Layer::set(index, set));
+    let over: Result<Vec<Layer>, Fault> = from_file.into_iter().chain(pairs).collect();
+    over.and_then(|over| lay_over(&base, over)).map_err(|fault| fault.into_error(file, sets))
+}
+
+/// The preset `base`, changed by layers one after the other.
+pub(crate) fn lay_over<T: Serialize + DeserializeOwned>(
+    base: &T,
+    over: impl IntoIterator<Item = Layer>,
+) -> Result<T, Fault> {
+    let mut layers = Layer::preset(base)?;
+    over.into_iter().for_each(|layer| layers.lay_over(layer));
+    let config = T::deserialize(Decoder::new(&layers))?;
+    layers.all_in(&Layer::preset(&config)?)?;
     Ok(config)
 }
 

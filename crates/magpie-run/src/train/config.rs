@@ -1,15 +1,15 @@
 //! What a search run computes.
 
-use magpie_envs::Measure;
+use magpie_envs::{EPISODE_STEPS, Measure, TASKS};
 use magpie_learn::SettingError;
 use magpie_rewards::{ModelName, RewardConfig};
 use magpie_search::SearchConfig;
 use serde::{Deserialize, Serialize};
 
-use super::demos::Demos;
+use super::demos::{Demos, FILE as DEMONSTRATIONS};
 use crate::error::RunError;
 use crate::settings::within;
-use crate::world::World;
+use crate::world::{ROBOT, World};
 
 /// A search run, resolved: with this and the same version of magpie, anybody gets the same archive.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -37,9 +37,11 @@ pub struct Config {
 const CURIOSITY: f64 = 2.0;
 
 /// How much to spend.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Preset {
     /// Minutes on two cores.
+    #[default]
     Quick,
     /// An hour or two on two cores.
     Desktop,
@@ -75,9 +77,39 @@ impl Config {
         })
     }
 
+    /// A preset for settings that say themselves what they are for: laid over this, they give task (empty if they name
+    /// none), measure and reward, on which the rest of a preset depends.
+    pub fn nameless(preset: Preset) -> Result<Config, RunError> {
+        let config = Config::new(TASKS[0].name, Measure::FeetContact, ModelName::default(), preset)?;
+        Ok(Config { task: String::new(), ..config })
+    }
+
     /// The bonus of curiosity if nobody says otherwise: the paper's for rewards that are learnt, none for the true one.
     pub fn usual_curiosity(model: ModelName) -> f64 {
         if model == ModelName::True { 0.0 } else { CURIOSITY }
+    }
+
+    /// As the folder of a run says it, where robot and demonstrations have names of their own.
+    pub(crate) fn moved_in(&self) -> Config {
+        let mut config = self.clone();
+        config.world.robot = self.world.robot.as_ref().map(|_| ROBOT.into());
+        config.demos = match self.reward.model {
+            ModelName::True => Demos::default(),
+            _ => Demos { file: Some(DEMONSTRATIONS.into()), ..self.demos.clone() },
+        };
+        config
+    }
+
+    /// Environment steps of the whole run if no evaluated episode ends early: the most that it can take.
+    pub fn most_env_steps(&self) -> u64 {
+        let SearchConfig { environments, branches, gradient_iterations, walk_iterations, .. } = self.search;
+        let window = u64::from(environments).saturating_mul(self.search.train.window as u64);
+        let training =
+            window.saturating_mul(u64::from(gradient_iterations).saturating_add(walk_iterations.into()));
+        let episodes = u64::from(branches).saturating_add(1).saturating_mul(self.search.episodes().into());
+        let evaluation = episodes.saturating_mul(EPISODE_STEPS.into());
+        // The first window only looks around.
+        training.saturating_add(evaluation).saturating_mul(self.iterations).saturating_add(window)
     }
 
     /// Refuses what cannot be run with this many dimensions of measure.

@@ -22,7 +22,7 @@ pub struct Demos {
 }
 
 /// The copy in the folder of a run.
-const FILE: &str = "demonstrations.safetensors";
+pub(crate) const FILE: &str = "demonstrations.safetensors";
 
 impl Demos {
     /// The demonstrations, if the reward is learnt from any.

@@ -4,8 +4,11 @@ mod config;
 mod demos;
 mod metrics;
 mod objective;
+mod ready;
 mod run;
 
 pub use config::{Config, Preset};
 pub use demos::Demos;
+pub(crate) use demos::FILE as DEMONSTRATIONS;
+pub(crate) use run::ARCHIVE;
 pub use run::{Progress, TrainRun};

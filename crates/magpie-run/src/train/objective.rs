@@ -9,7 +9,7 @@ use magpie_search::{Learnt, Objective};
 use crate::error::RunError;
 
 /// A reward model before its first reward.
-pub(super) struct Draft {
+pub(crate) struct Draft {
     model: Box<dyn RewardModel>,
     expert: Pairs,
     seed: u64,

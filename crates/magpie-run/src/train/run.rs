@@ -15,6 +15,7 @@ use super::config::Config;
 use super::demos::Demos;
 use super::metrics::{COLUMNS, row};
 use super::objective::Draft;
+use super::ready::Ready;
 use crate::archive_file::{About, FORMAT, save_archive};
 use crate::checkpoint;
 use crate::directory::{CONFIG, RunDirectory};
@@ -106,12 +107,7 @@ impl TrainRun {
         path: &Path,
         progress: &mut dyn FnMut(Preparation) -> ControlFlow<()>,
     ) -> Result<TrainRun, RunError> {
-        let env = Arc::new(config.world.environment(&config.task, Some(config.measure))?);
-        config.check(env.measure_size())?;
-        let found = config.demos.find(&config.reward, &env)?;
-        let demonstrations = found.clone().map(|all| config.demos.chosen(all));
-        let draft =
-            demonstrations.as_ref().map(|d| Draft::new(&config.reward, d, config.seed)).transpose()?;
+        let Ready { env, found, chosen: demonstrations, draft } = config.ready()?;
         let directory = RunDirectory::create(path)?;
         let kept = Kept {
             robot: config.world.move_in(&directory)?,
@@ -149,12 +145,9 @@ impl TrainRun {
         config.iterations = iterations.unwrap_or(config.iterations);
         within("iterations", config.iterations, saved.search.iteration.max(1)..)?;
         let world = World::unchanged(path, saved.kept.robot.as_deref())?;
-        let env = Arc::new(world.environment(&config.task, Some(config.measure))?);
-        config.check(env.measure_size())?;
         let demos = config.demos.unchanged(path, saved.kept.demonstrations)?;
-        let demonstrations = demos.find(&config.reward, &env)?.map(|all| demos.chosen(all));
-        let draft =
-            demonstrations.as_ref().map(|d| Draft::new(&config.reward, d, config.seed)).transpose()?;
+        let Ready { env, chosen: demonstrations, draft, .. } =
+            Config { world, demos, ..config.clone() }.ready()?;
         let objective = draft.map_or(Objective::True, Draft::restorable);
         let tables = Tables {
             metrics: Metrics::resume(&directory.file("metrics.csv"), &COLUMNS, saved.search.iteration)?,

@@ -1,0 +1,58 @@
+//! Names of runs: readable, and apart where the runs are.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use magpie_envs::Measure;
+
+use super::Choice;
+use super::file::{Axis, NAMED, label};
+use crate::settings::{Layer, Value};
+use crate::train::Config;
+
+/// `TASK[-MEASURE]-REWARD-qCURIOSITY[-DEMOS][-SETTING…]-sSEED`: measures other than feet contact are named,
+/// demonstrations and other settings where they are axes. `all_axes` are the keys of the whole sweep.
+pub(super) fn name(config: &Config, choice: &Choice<'_>, all_axes: &BTreeSet<&str>) -> String {
+    let mut parts = vec![config.task.clone()];
+    if config.measure != Measure::FeetContact {
+        parts.push(config.measure.to_string());
+    }
+    parts.push(config.reward.model.to_string());
+    parts.push(format!("q{}", config.search.curiosity.weight));
+    for (axis, value) in choice {
+        match axis.key.as_str() {
+            "demos.file" => parts.push(of_file(value)),
+            "iterations" => parts.push(format!("{}iterations", config.iterations)),
+            key if NAMED.iter().any(|(_, named)| *named == key) => {}
+            _ => parts.push(of_setting(axis, value, all_axes)),
+        }
+    }
+    parts.push(format!("s{}", config.seed));
+    parts.retain(|part| !part.is_empty());
+    parts.join("-").chars().map(|c| if is_plain(c) { c } else { '-' }).collect()
+}
+
+/// What every file system and shell takes as it is.
+fn is_plain(c: char) -> bool {
+    c.is_alphanumeric() || matches!(c, '.' | '_' | '-')
+}
+
+/// The name of a file of demonstrations, without the task, which is there already.
+fn of_file(value: &Layer) -> String {
+    let text = label(&value.value);
+    let stem = Path::new(&text).file_stem().map(|stem| stem.to_string_lossy().into_owned());
+    stem.unwrap_or_default().replace("{task}", "").trim_matches(['-', '_', '.']).to_owned()
+}
+
+/// `gamma0.99`; a word stands for itself: `softplus`.
+fn of_setting(axis: &Axis, value: &Layer, all_axes: &BTreeSet<&str>) -> String {
+    let last = |key: &str| key.rsplit('.').next().map(str::to_owned);
+    let alike = all_axes.iter().filter(|other| last(other) == last(&axis.key)).count();
+    let key = if alike > 1 { axis.key.clone() } else { last(&axis.key).unwrap_or_default() };
+    let text = label(&value.value);
+    match &value.value {
+        Value::Text(_) => text,
+        Value::Flag(_) => format!("{key}-{text}"),
+        _ => format!("{key}{text}"),
+    }
+}

@@ -1,0 +1,118 @@
+//! How far a run of a sweep is, and whether its folder holds what the sweep file describes.
+
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use magpie_rewards::demonstrations::{About, Columns};
+use magpie_rewards::{Demonstrations, Progress as Preparation};
+use toml::{Table, Value};
+
+use super::Run;
+use crate::archive_file::about;
+use crate::directory::CONFIG;
+use crate::error::RunError;
+use crate::settings::read_text;
+use crate::train::{ARCHIVE, DEMONSTRATIONS, TrainRun};
+use crate::world::ROBOT;
+
+/// How far a run is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum State {
+    /// Nothing has been kept yet.
+    ToDo,
+    /// So many iterations have been kept.
+    HalfDone(u64),
+    /// All iterations have been made.
+    Done,
+}
+
+impl Run {
+    /// Looks into the folder of the run. How long to run may change, as with `magpie train --resume`; if the folder holds
+    /// a run that differs in anything else, it is refused.
+    pub fn state(&self, folder: &Path) -> Result<State, RunError> {
+        let file = folder.join(CONFIG);
+        if !file.exists() {
+            return Ok(State::ToDo);
+        }
+        let unreadable = |e: &dyn ToString| RunError::Config { path: file.clone(), problem: e.to_string() };
+        let other = |(key, saved, wanted): (String, String, String)| RunError::OtherRun {
+            path: folder.to_owned(),
+            key,
+            saved,
+            wanted,
+        };
+        let table = |text: &str| text.parse::<Table>().map_err(|e| unreadable(&e));
+        let mut saved = table(&read_text(&file)?)?;
+        // Written and read again, so that both have been rounded alike.
+        let wanted = toml::to_string_pretty(&self.config.moved_in()).map_err(|e| unreadable(&e))?;
+        let mut wanted = table(&wanted)?;
+        saved.remove("iterations");
+        wanted.remove("iterations");
+        if let Some(found) = difference("", &Value::Table(saved), &Value::Table(wanted)) {
+            return Err(other(found));
+        }
+        if let Some(name) = self.other_file(folder)? {
+            return Err(other((format!("another {name}"), "in it".to_owned(), "otherwise".to_owned())));
+        }
+        // The archive is written just after the checkpoint, so that it may be behind, but never ahead.
+        let made = about(&folder.join(ARCHIVE)).ok().flatten().map_or(0, |about| about.iteration);
+        match made.cmp(&self.config.iterations) {
+            std::cmp::Ordering::Less => Ok(State::HalfDone(made)),
+            std::cmp::Ordering::Equal => Ok(State::Done),
+            std::cmp::Ordering::Greater => {
+                let wanted = self.config.iterations.to_string();
+                Err(other(("iterations".to_owned(), made.to_string(), wanted)))
+            }
+        }
+    }
+
+    /// The copy in the folder of a file that is another one by now.
+    fn other_file(&self, folder: &Path) -> Result<Option<&'static str>, RunError> {
+        if let Some(robot) = &self.config.world.robot
+            && read_text(robot)? != read_text(&folder.join(ROBOT))?
+        {
+            return Ok(Some(ROBOT));
+        }
+        let Some(wanted) = self.config.ready()?.found else { return Ok(None) };
+        let copy = Demonstrations::load(&folder.join(DEMONSTRATIONS))?;
+        // Where they come from may be written in many ways.
+        let numbers = |d: &Demonstrations| Columns { about: About::default(), ..d.columns().clone() };
+        Ok((numbers(&copy) != numbers(&wanted)).then_some(DEMONSTRATIONS))
+    }
+
+    /// Starts the run in its folder, or goes on with it. A reward model that has to learn from the demonstrations first
+    /// tells `progress` how far it is, and is stopped by it.
+    pub fn open(
+        &self,
+        folder: &Path,
+        progress: &mut dyn FnMut(Preparation) -> ControlFlow<()>,
+    ) -> Result<TrainRun, RunError> {
+        if self.state(folder)? == State::ToDo {
+            match TrainRun::start(self.config.clone(), folder, progress) {
+                // Somebody else has started it a moment ago.
+                Err(RunError::Exists { .. }) => drop(self.state(folder)?),
+                started => return started,
+            }
+        }
+        TrainRun::resume(folder, Some(self.config.iterations))
+    }
+}
+
+/// The first setting that differs, with both values.
+fn difference(path: &str, saved: &Value, wanted: &Value) -> Option<(String, String, String)> {
+    let (Value::Table(old), Value::Table(new)) = (saved, wanted) else {
+        return (saved != wanted).then(|| (path.to_owned(), saved.to_string(), wanted.to_string()));
+    };
+    let keys = new.keys().chain(old.keys().filter(|key| !new.contains_key(*key)));
+    keys.into_iter().find_map(|key| {
+        let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
+        let said = |value: &Value| value.to_string();
+        match (old.get(key), new.get(key)) {
+            (Some(old), Some(new)) => difference(&path, old, new),
+            (old, new) => {
+                let nothing = || "not set".to_owned();
+                Some((path, old.map_or_else(nothing, said), new.map_or_else(nothing, said)))
+            }
+        }
+    })
+}

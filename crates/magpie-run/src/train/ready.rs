@@ -1,0 +1,34 @@
+//! What a configuration needs, found and checked before anything is written.
+
+use std::sync::Arc;
+
+use magpie_envs::Environment;
+use magpie_rewards::Demonstrations;
+
+use super::config::Config;
+use super::objective::Draft;
+use crate::error::RunError;
+
+/// All that a run needs besides a folder.
+pub(crate) struct Ready {
+    /// The task in its world.
+    pub env: Arc<Environment>,
+    /// All demonstrations of the file, if the reward is learnt from any.
+    pub found: Option<Demonstrations>,
+    /// Those to learn from.
+    pub chosen: Option<Demonstrations>,
+    /// The reward model that they make.
+    pub draft: Option<Draft>,
+}
+
+impl Config {
+    /// Refuses what cannot be run: a wrong value, a task, robot or file that is not there or does not fit.
+    pub(crate) fn ready(&self) -> Result<Ready, RunError> {
+        let env = Arc::new(self.world.environment(&self.task, Some(self.measure))?);
+        self.check(env.measure_size())?;
+        let found = self.demos.find(&self.reward, &env)?;
+        let chosen = found.clone().map(|all| self.demos.chosen(all));
+        let draft = chosen.as_ref().map(|d| Draft::new(&self.reward, d, self.seed)).transpose()?;
+        Ok(Ready { env, found, chosen, draft })
+    }
+}
