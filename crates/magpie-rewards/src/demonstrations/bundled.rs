@@ -3,7 +3,10 @@
 //! `demos/README.md` has the commands that made each. A file more is a line more in [`BUNDLED`].
 
 /// Task and file.
-const BUNDLED: &[(&str, &[u8])] = &[];
+const BUNDLED: &[(&str, &[u8])] = &[
+    ("walker2d", include_bytes!("../../demos/walker2d.safetensors")),
+    ("halfcheetah", include_bytes!("../../demos/halfcheetah.safetensors")),
+];
 
 /// The file of demonstrations that comes with the crate for a task, if there is one.
 pub fn bundled(task: &str) -> Option<&'static [u8]> {
