@@ -10,12 +10,17 @@ use std::time::{Duration, Instant};
 
 use common::{magpie, said, succeed, text};
 
-/// Three searches so small that an iteration takes a tenth of a second.
+/// Four searches so small that an iteration takes a tenth of a second.
 const TINY: &str = "
 [settings]
 task = 'hopper'
 iterations = 3
-search = { environments = 48, branches = 6, train.window = 24, archive.threshold_min = 0 }
+search.environments = 48
+search.branches = 6
+search.gradient_iterations = 2
+search.walk_iterations = 2
+search.train.window = 24
+search.archive.threshold_min = 0
 
 [axes]
 reward = ['true']

@@ -103,6 +103,11 @@ mod tests {
     }
 
     #[test]
+    fn one_long_run_weighs_as_much_as_many_short_ones() {
+        assert_eq!(divide(&[1, 1, 10, 1, 1, 6], 2), [2, 2, 1, 2, 2, 2]);
+    }
+
+    #[test]
     fn no_shard_has_more_to_do_than_another_by_more_than_one_run() {
         let costs: Vec<u64> = (0..97).map(|run| [100, 2000, 150][run % 3] + run as u64).collect();
         for shards in 1..=20 {
