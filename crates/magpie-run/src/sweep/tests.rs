@@ -186,7 +186,7 @@ fn what_cannot_be_run_is_refused_with_the_name_of_the_run() {
     for (axis, message) in [
         (
             "'search.branches' = [6, 301]",
-            "run hopper-true-q0-branches301-s0: search.branches is 301, but must be 1 to the number of environments",
+            "run hopper-true-q0-branches301-s0: search.branches is 301, but must be 1 to 300, the number of environments",
         ),
         ("curiosity = [0, -1]", "run hopper-true-q-1-s0: search.curiosity.weight is -1"),
         ("'world.robot' = ['nowhere.toml']", "nowhere.toml"),
