@@ -84,6 +84,49 @@ fn everything_is_in_the_page_and_in_the_files() {
 }
 
 #[test]
+fn what_only_some_runs_say_about_their_world_tells_them_apart() {
+    let folder = tempfile::tempdir().unwrap();
+    for (seed, curiosity, weak) in [(1, 0.0, false), (2, 0.0, true), (1, 2.0, false)] {
+        let run = folder.path().join(format!("{seed}-{curiosity}"));
+        Sketch { seed, curiosity, ..Sketch::default() }.write(&run);
+        if weak {
+            let config = run.join("config.toml");
+            let text = std::fs::read_to_string(&config).unwrap();
+            let changed = text.replace("[world.strength]", "[world.strength]\nthigh = 0.5");
+            assert_ne!(text, changed);
+            std::fs::write(config, changed).unwrap();
+        }
+    }
+    let found = collect(&[folder.path().to_owned()]).unwrap();
+    let mut notes = Vec::new();
+    let names: Vec<String> =
+        scenes(found.runs, &mut notes)[0].methods.iter().map(|method| method.name.clone()).collect();
+    assert_eq!(names, ["GAIL, thigh 0.5", "GAIL, thigh –", "GAIL-EBC"]);
+    let folder = of(folder.path());
+    let out = tempfile::tempdir().unwrap();
+    folder.write(out.path()).unwrap();
+    let effects = std::fs::read_to_string(out.path().join("tables/curiosity.csv")).unwrap();
+    // With curiosity there is none whose thigh is weak: what is left has one partner, in two metrics.
+    assert_eq!(effects.lines().count(), 1 + 2, "{effects}");
+}
+
+#[test]
+fn a_task_that_is_none_is_no_part_of_the_page() {
+    let folder = tempfile::tempdir().unwrap();
+    Sketch::default().write(&folder.path().join("good"));
+    let bad = folder.path().join("bad");
+    Sketch::default().write(&bad);
+    let config = std::fs::read_to_string(bad.join("config.toml")).unwrap();
+    let task = "task = 'x\"><script>alert(1)</script>/../..'";
+    let changed: Vec<&str> =
+        config.lines().map(|line| if line.starts_with("task =") { task } else { line }).collect();
+    std::fs::write(bad.join("config.toml"), changed.join("\n")).unwrap();
+    let report = of(folder.path());
+    assert!(said(&report).contains("there is no task"), "{}", said(&report));
+    assert!(report.runs() == 1 && !report.html().contains("<script>alert"));
+}
+
+#[test]
 fn runs_are_sorted_by_what_differs() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name);

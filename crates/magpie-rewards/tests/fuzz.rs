@@ -96,6 +96,13 @@ fn announced_sizes_are_not_believed() {
     huge.extend((1_u64 << 60).to_le_bytes());
     survives(&huge);
     survives(&[&(1_u64 << 40).to_le_bytes()[..], b"{}"].concat());
+    // No numbers at all, in rows so wide that their number is too large to count.
+    let about = r#"{\"format\":\"demonstrations 1\",\"about\":{\"horizon\":5},\"episodes\":[{\"length\":2,\"terminated\":false}]}"#;
+    let table = |width: u64| format!(r#"{{"dtype":"F32","shape":[0,{width}],"data_offsets":[0,0]}}"#);
+    let wide = table(1 << 63);
+    let head = format!(r#"{{"__metadata__":{{"magpie":"{about}"}},"observations":{wide},"actions":{wide}}}"#);
+    let head = format!("{head:<width$}", width = head.len().next_multiple_of(8));
+    survives(&[&(head.len() as u64).to_le_bytes()[..], head.as_bytes()].concat());
     for shape in ["(18446744073709551615, 2)", "(4294967296, 4294967296)", "(1000000000000, 1)"] {
         let names = ["obs.npy", "acts.npy", "terminal.npy", "indices.npy"];
         survives(&zipped(&names.map(|name| (name, npy("<f4", shape, &[0; 16])))));

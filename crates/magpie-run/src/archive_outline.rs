@@ -68,6 +68,9 @@ impl From<&SavedArchive> for ArchiveOutline {
     }
 }
 
+/// More than any task has; pictures show them in pairs.
+const MOST_MEASURES: usize = 16;
+
 /// Reads all of an archive but its policies, and checks that it makes sense.
 pub fn load_outline(path: &Path) -> Result<ArchiveOutline, RunError> {
     let mut file = Tensors::open(path)?;
@@ -75,6 +78,9 @@ pub fn load_outline(path: &Path) -> Result<ArchiveOutline, RunError> {
     let about: About = serde_json::from_str(entry)
         .map_err(|e| file.damaged(format!("its metadata are not those of an archive ({e})")))?;
     let dims = about.grid.measure_dim();
+    if dims > MOST_MEASURES {
+        return Err(file.damaged(format!("it has {dims} measures; expected at most {MOST_MEASURES}")));
+    }
     if about.format != FORMAT || about.names.len() != dims {
         let problem = format!("format {} with {} names of measures", about.format, about.names.len());
         return Err(file.damaged(format!("{problem}; expected {FORMAT} and {dims}")));

@@ -91,7 +91,8 @@ fn of_archive(args: &Args) -> anyhow::Result<()> {
     let trial = Trial { env, episodes, actions: args.actions(Actions::Sampled), seed: args.seed };
     let now = reevaluate(&saved, &selection, &trial, args.table.as_deref())?;
     // What is kept corrects the run's own numbers: same world, same way to act.
-    let comparable = world == saved.world(folder) && trial.actions == Actions::Sampled;
+    let own = path.file_name().is_some_and(|name| name == "archive.safetensors");
+    let comparable = own && world == saved.world(folder) && trial.actions == Actions::Sampled;
     match now {
         Some(metrics) if comparable && folder.join("config.toml").is_file() => {
             let archive = ArchiveOutline::from(&saved).fingerprint();

@@ -47,7 +47,11 @@ pub(super) fn maps(scene: &Scene) -> Result<Vec<Picture>, ReportError> {
             points: Some(points).filter(|points| !points.at.is_empty()),
             width: if dimensions.len() > 2 { WIDE } else { NARROW },
         })?;
-        let name = format!("{}-archive-{}", scene.slug(), super::slug(&method.name));
+        let mut name = format!("{}-archive-{}", scene.slug(), super::slug(&method.name));
+        // Two names may differ in what a file cannot be called by alone.
+        if pictures.iter().any(|picture: &Picture| picture.name == name) {
+            name += &format!("-{}", pictures.len() + 1);
+        }
         pictures.push(Picture { name, alt: format!("archive of {title} on {}", scene.title()), figure });
     }
     Ok(pictures)

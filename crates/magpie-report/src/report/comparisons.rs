@@ -2,7 +2,7 @@
 
 use crate::error::ReportError;
 use crate::plot::{Dot, Labels, NARROW, intervals};
-use crate::runs::{CURIOUS, Method, Metric, Run, Scene};
+use crate::runs::{CURIOUS, Method, Metric, Run, Scene, may_be_left_out};
 use crate::statistics::bootstrap::{Bootstrap, CONFIDENCE, Estimate};
 use crate::statistics::effect::effect;
 use crate::statistics::paper::EFFECTS;
@@ -189,12 +189,13 @@ fn pairs(scene: &Scene) -> Vec<(&Method, &Method)> {
     for curious in &scene.methods {
         let Some(family) = curious.family.strip_suffix(CURIOUS) else { continue };
         let alike = |plain: &&Method| {
-            let keys = plain.details.iter().chain(&curious.details).map(|(key, _)| key);
-            let value = |method: &Method, key: &str| method.runs[0].settings.others.get(key).cloned();
-            plain.family == family
-                && keys
-                    .filter(|key| !key.starts_with("search.curiosity."))
-                    .all(|key| value(plain, key) == value(curious, key))
+            let [without, with] = [plain, &curious].map(|method| &method.runs[0].settings.others);
+            let same = |key: &String| match (without.get(key), with.get(key)) {
+                (Some(a), Some(b)) => a == b,
+                (a, b) => a == b || !may_be_left_out(key),
+            };
+            let mut keys = without.keys().chain(with.keys());
+            plain.family == family && keys.all(|key| key.starts_with("search.curiosity.") || same(key))
         };
         pairs.extend(scene.methods.iter().filter(alike).map(|plain| (plain, curious)));
     }

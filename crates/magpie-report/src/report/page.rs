@@ -50,7 +50,10 @@ fn push(body: &mut String, text: std::fmt::Arguments<'_>) {
 }
 
 fn section(body: &mut String, id: &str, title: &str, content: &str) {
-    push(body, format_args!("<section id=\"{id}\">\n<h2>{}</h2>\n{content}</section>\n", escaped(title)));
+    push(
+        body,
+        format_args!("<section id=\"{}\">\n<h2>{}</h2>\n{content}</section>\n", escaped(id), escaped(title)),
+    );
 }
 
 fn paragraph(text: &str) -> String {

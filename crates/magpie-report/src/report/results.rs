@@ -127,7 +127,8 @@ pub(super) fn runs(scenes: &[Scene]) -> Sheet {
                 .map(Entry::Text)
                 .to_vec();
             row.extend([
-                Entry::Number(run.settings.seed as f64, 0),
+                // Not as a number: a seed may have more digits than those.
+                Entry::Text(run.settings.seed.to_string()),
                 Entry::Number(run.iterations(), 0),
                 Entry::Number(run.settings.iterations as f64, 0),
                 number(last.map(|row| row.env_steps / 1e6), 1),

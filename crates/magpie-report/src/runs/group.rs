@@ -6,6 +6,7 @@ use magpie_envs::Measure;
 use magpie_rewards::ModelName;
 
 use super::run::{Note, Run};
+use super::settings::may_be_left_out;
 
 /// A task with a measure: what methods can be compared in.
 #[derive(Debug, Clone)]
@@ -100,29 +101,33 @@ fn scene(runs: Vec<Run>) -> Option<Scene> {
     Some(Scene { task, measure, methods: methods.into_iter().map(method).collect() })
 }
 
-/// For each family, the keys in which its runs differ: those with two values. That a run of an earlier version does not
-/// have a key is no difference.
+/// For each family, the keys in which its runs differ. That a run does not have a key is a difference only where leaving
+/// it out says something.
 fn differing(runs: &[Run]) -> BTreeMap<String, BTreeSet<String>> {
-    let mut values: BTreeMap<(String, &String), BTreeSet<&String>> = BTreeMap::new();
+    let mut families: BTreeMap<String, Vec<&Run>> = BTreeMap::new();
     for run in runs {
-        for (key, value) in &run.settings.others {
-            values.entry((run.settings.family(), key)).or_default().insert(value);
-        }
+        families.entry(run.settings.family()).or_default().push(run);
     }
-    let mut differing: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    for ((family, key), values) in values {
-        if values.len() > 1 {
-            differing.entry(family).or_default().insert(key.clone());
-        }
-    }
-    differing
+    let of_family = |runs: Vec<&Run>| {
+        let keys: BTreeSet<&String> = runs.iter().flat_map(|run| run.settings.others.keys()).collect();
+        let differs = |key: &&String| {
+            let mut values: BTreeSet<Option<&String>> =
+                runs.iter().map(|run| run.settings.others.get(*key)).collect();
+            if !may_be_left_out(key) {
+                values.remove(&None);
+            }
+            values.len() > 1
+        };
+        keys.into_iter().filter(differs).cloned().collect()
+    };
+    families.into_iter().map(|(family, runs)| (family, of_family(runs))).collect()
 }
 
 /// A setting in few words.
 fn named(key: &str, value: &str) -> String {
     match key {
         "search.curiosity.weight" => format!("q {value}"),
-        "demos.file" => format!("demos {}", &value[..value.len().min(4)]),
+        "demos.file" => format!("demos {}", value.get(..4).filter(|_| value.len() == 8).unwrap_or(value)),
         "demos.count" => format!("{value} demos"),
         key => format!("{} {value}", key.rsplit('.').next().unwrap_or(key).replace('_', " ")),
     }

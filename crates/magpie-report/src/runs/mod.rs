@@ -17,5 +17,5 @@ pub use collect::{Collection, collect};
 pub use group::{Details, Method, Scene, scenes};
 pub use progress::{Axis, Metric, Row};
 pub use run::{Note, Run};
-pub(crate) use settings::CURIOUS;
 pub use settings::Settings;
+pub(crate) use settings::{CURIOUS, may_be_left_out};

@@ -203,7 +203,8 @@ fn parsed(line: &str, width: usize, columns: [usize; 8]) -> Option<Row> {
     if fields.len() != width {
         return None;
     }
-    let number = |field: &str| field.parse::<f64>().ok().filter(|v| v.is_finite());
+    // What is larger was never measured, and its square is no number any more.
+    let number = |field: &str| field.parse::<f64>().ok().filter(|v| v.abs() < 1e100);
     let [iteration, env_steps, seconds, qd_score, qd_score_offset, coverage, best, mean] =
         columns.map(|i| fields[i]);
     let optional = |field: &str| if field.is_empty() { Some(f64::NAN) } else { number(field) };
@@ -250,6 +251,7 @@ mod tests {
         for bad in [
             "2,9,7,8",
             "2,9,NaN,8,0.5,4,3.5,300,7300",
+            "2,9,1e200,8,0.5,4,3.5,300,7300",
             "1,9,7,8,0.5,4,3.5,300,7300",
             "2,9,7,8,0.5,4,3.5,1,7300",
         ] {

@@ -6,8 +6,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use magpie_envs::Measure;
-use magpie_rewards::ModelName;
+use magpie_envs::{Measure, TASKS};
+use magpie_rewards::{Demonstrations, ModelName};
 use magpie_run::settings::read_text;
 use toml::{Table, Value};
 
@@ -54,6 +54,10 @@ impl Settings {
         };
         let no = |key: &str, found: &str| wrong(format!("`{key}` is {found}"));
         let task = take(&["task"])?;
+        // It becomes part of the names of files.
+        if !TASKS.iter().any(|known| known.name == task) {
+            return Err(wrong(format!("there is no task {task:?}")));
+        }
         let measure = take(&["measure"])?;
         let measure = measure.parse::<Measure>().map_err(|e| wrong(e.to_string()))?;
         // At first the model was all that there was to say about a reward.
@@ -72,10 +76,15 @@ impl Settings {
             !key.strip_prefix("reward.").is_some_and(|rest| rest.contains('.')) || key.starts_with(&used)
         });
         // Files lie in the folder, all under the same name: what is in them tells them apart.
-        for key in ["demos.file", "world.robot"] {
+        for (key, content) in
+            [("demos.file", demonstrations as fn(&Path) -> Option<Vec<u8>>), ("world.robot", robot)]
+        {
             if let Some(file) = others.get_mut(key) {
-                let content = std::fs::read(folder.join(&*file)).unwrap_or_default();
-                *file = format!("{:08x}", crc32fast::hash(&content));
+                let name = Path::new(&*file).file_name().unwrap_or_default();
+                *file = content(&folder.join(name)).map_or_else(
+                    || "that cannot be read".to_owned(),
+                    |bytes| format!("{:08x}", crc32fast::hash(&bytes)),
+                );
             }
         }
         Ok(Some(Settings { task, measure, model, curiosity, seed, iterations, others }))
@@ -94,6 +103,21 @@ impl Settings {
         };
         format!("{model}{}", if self.curiosity > 0.0 { CURIOUS } else { "" })
     }
+}
+
+/// Whether leaving the key out says something: that the robot is the task's own, say. For any other key it says that the
+/// run was made before there was such a key.
+pub(crate) fn may_be_left_out(key: &str) -> bool {
+    key.starts_with("world.") || key.starts_with("demos.")
+}
+
+/// What demonstrations say, wherever they come from.
+fn demonstrations(path: &Path) -> Option<Vec<u8>> {
+    Demonstrations::load(path).ok()?.anonymous().to_bytes().ok()
+}
+
+fn robot(path: &Path) -> Option<Vec<u8>> {
+    Some(read_text(path).ok()?.into_bytes())
 }
 
 /// Every value under its dotted key.

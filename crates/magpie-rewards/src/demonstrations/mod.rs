@@ -240,6 +240,14 @@ impl Demonstrations {
         Demonstrations::new(columns)
     }
 
+    /// The same without a word about where they come from, which may be said in many ways.
+    pub fn anonymous(&self) -> Demonstrations {
+        let mut columns = self.columns.clone();
+        let About { source, repairs, magpie, .. } = &mut columns.about;
+        (*source, *repairs, *magpie) = Default::default();
+        Demonstrations { columns }
+    }
+
     /// The first `count` episodes. Demonstrations are chosen one after the other, the best first, so these are what
     /// choosing fewer would have given.
     pub fn subset(&self, count: usize) -> Demonstrations {
@@ -348,7 +356,7 @@ impl Columns {
             ("measures", &self.measures, rows, measures, false),
         ];
         for (name, table, rows, width, needed) in tables {
-            if table.len() != rows * width && (needed || !table.is_empty()) {
+            if rows.checked_mul(width) != Some(table.len()) && (needed || !table.is_empty()) {
                 let found = table.len();
                 return fail(format!(
                     "{name} has {found} numbers; expected {rows} rows of {width}, as its episodes add up to"

@@ -187,7 +187,8 @@ impl SweepFile {
 fn makes_a_difference(config: &Config, choice: &Choice<'_>) -> Result<(), RunError> {
     let model = config.reward.model;
     let deaf = |axis: &Axis| match axis.key.split('.').collect::<Vec<_>>()[..] {
-        ["demos", _] => model == ModelName::True,
+        ["demos", _] | ["reward", "thinning"] => model == ModelName::True,
+        ["search", "curiosity", what] => what != "weight" && config.search.curiosity.weight == 0.0,
         ["reward", section, _, ..] => section != model.name(),
         _ => false,
     };
@@ -197,7 +198,9 @@ fn makes_a_difference(config: &Config, choice: &Choice<'_>) -> Result<(), RunErr
             field: axis.name.clone(),
             value: file::label(&value.value),
             range: format!(
-                "left out for the reward {model}, which has no use for it: give that a [[grid]] of its own"
+                "left out for the reward {model} with curiosity {}, which has no use for it: give that a [[grid]] of its \
+                 own",
+                config.search.curiosity.weight
             ),
         }),
     }

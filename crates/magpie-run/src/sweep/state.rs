@@ -3,7 +3,6 @@
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use magpie_rewards::demonstrations::{About, Columns};
 use magpie_rewards::{Demonstrations, Progress as Preparation};
 use toml::{Table, Value};
 
@@ -75,9 +74,7 @@ impl Run {
         }
         let Some(wanted) = self.config.ready()?.found else { return Ok(None) };
         let copy = Demonstrations::load(&folder.join(DEMONSTRATIONS))?;
-        // Where they come from may be written in many ways.
-        let numbers = |d: &Demonstrations| Columns { about: About::default(), ..d.columns().clone() };
-        Ok((numbers(&copy) != numbers(&wanted)).then_some(DEMONSTRATIONS))
+        Ok((copy.anonymous() != wanted.anonymous()).then_some(DEMONSTRATIONS))
     }
 
     /// Starts the run in its folder, or goes on with it. A reward model that has to learn from the demonstrations first

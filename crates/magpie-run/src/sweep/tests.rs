@@ -161,13 +161,18 @@ fn a_fault_names_the_place_the_key_and_the_remedy() {
         ),
         (
             "[axes]\ntask = ['hopper']\nreward = ['gail', 'true']\ndemos = ['d.pt']",
-            "my.toml: run hopper-true-q0-d-s0: demos is d.pt, but must be left out for the reward true, which has no use for \
-             it: give that a [[grid]] of its own",
+            "my.toml: run hopper-true-q0-d-s0: demos is d.pt, but must be left out for the reward true with curiosity 0, \
+             which has no use for it: give that a [[grid]] of its own",
+        ),
+        (
+            "[axes]\ntask = ['hopper']\nreward = ['gail']\ncuriosity = [0]\n'search.curiosity.base' = [0.5]",
+            "my.toml: run hopper-gail-q0-base0.5-s0: search.curiosity.base is 0.5, but must be left out for the reward gail \
+             with curiosity 0, which has no use for it: give that a [[grid]] of its own",
         ),
         (
             "[axes]\ntask = ['hopper']\nreward = ['vail']\n'reward.gail.hidden' = [[5]]",
-            "my.toml: run hopper-vail-q2-hidden5-s0: reward.gail.hidden is 5, but must be left out for the reward vail, which \
-             has no use for it: give that a [[grid]] of its own",
+            "my.toml: run hopper-vail-q2-hidden5-s0: reward.gail.hidden is 5, but must be left out for the reward vail with curiosity \
+             2, which has no use for it: give that a [[grid]] of its own",
         ),
     ] {
         assert_eq!(parse(text).unwrap_err(), format!("studies/{message}"), "{text}");
