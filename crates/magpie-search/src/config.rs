@@ -13,8 +13,10 @@ use crate::curiosity::Curiosity;
 pub struct SearchConfig {
     /// E: environments side by side. Paper: 3000.
     pub environments: u32,
-    /// λ: branches tried in an iteration; each is evaluated in E/λ environments. Paper: 300.
+    /// λ: branches tried in an iteration. Paper: 300.
     pub branches: u32,
+    /// Whole episodes by which each branch is judged. Paper: E/λ = 10.
+    pub episodes: u32,
     /// N1: PPO iterations of each copy from which gradients are taken. Paper: 10.
     pub gradient_iterations: u32,
     /// N2: PPO iterations of the walk. Paper: 10.
@@ -63,6 +65,7 @@ impl SearchConfig {
         SearchConfig {
             environments: 3000,
             branches: 300,
+            episodes: 10,
             gradient_iterations: 10,
             walk_iterations: 10,
             sigma0: if humanoid { 0.5 } else { 1.0 },
@@ -83,11 +86,6 @@ impl SearchConfig {
             curiosity: Curiosity::default(),
             train,
         }
-    }
-
-    /// Episodes of each evaluated policy.
-    pub fn episodes(&self) -> u32 {
-        (self.environments / self.branches.max(1)).max(1)
     }
 
     /// The grid over the measures of `env`.
@@ -116,14 +114,9 @@ impl SearchConfig {
         let enough = (copies..=1_000_000).contains(&e);
         let range = format!("{copies}, one for each gradient, to 1,000,000");
         SettingError::unless("environments", e, enough, range)?;
-        let some = (1..=e).contains(&self.branches);
-        SettingError::unless(
-            "branches",
-            self.branches,
-            some,
-            format!("1 to {e}, the number of environments"),
-        )?;
         let few = |n: u32| (1..=10_000).contains(&n);
+        SettingError::unless("branches", self.branches, few(self.branches), "1 to 10,000")?;
+        SettingError::unless("episodes", self.episodes, few(self.episodes), "1 to 10,000")?;
         let (n1, n2) = (self.gradient_iterations, self.walk_iterations);
         SettingError::unless("gradient_iterations", n1, few(n1), "1 to 10,000")?;
         SettingError::unless("walk_iterations", n2, few(n2), "1 to 10,000")?;

@@ -360,7 +360,7 @@ impl Search {
         };
         let branches = coefficients.chunks(self.state.xnes.dim()).map(branch);
         let policies: Vec<Policy> = std::iter::once(search_policy.clone()).chain(branches).collect();
-        let (episodes, seed) = (self.config.episodes(), self.seed_of(Part::Evaluation));
+        let (episodes, seed) = (self.config.episodes, self.seed_of(Part::Evaluation));
         let (outings, steps) = Outing::of(&self.env, &self.networks, policies, episodes, seed);
         self.state.env_steps += steps;
         outings

@@ -186,8 +186,12 @@ impl<S: Simd> TileJob<'_, S> {
     }
 }
 
-/// How many packs the rows of a turned operand are cut into.
-const STRIP: usize = 2;
+/// How many packs the rows of a turned operand are cut into: as many as are multiplied at once, so that a strip stays in
+/// the first cache.
+#[inline(always)]
+fn strip_packs<S: Simd>() -> usize {
+    if wide::<S>() { 2 } else { 1 }
+}
 
 /// A plain loop: a closure over sixteen registers is not always inlined.
 #[inline(always)]
@@ -199,17 +203,17 @@ fn load_all<S: Simd>(token: S, packs: &[Pack; LANES]) -> [Lanes<S>; LANES] {
     lanes
 }
 
-/// Turns panels into rows for [`outer`]: strips of 32 features, in each `[row][2 packs]`, the last perhaps of one.
-/// Rows are padded with zeros to whole packs. A strip of 240 rows is 30 KiB and stays in the first cache.
+/// Turns panels into rows for [`outer`]: strips of `[row][pack]`, [`strip_packs`] wide, the last perhaps narrower. Rows are
+/// padded with zeros to whole packs. A strip of 240 rows and two packs is 30 KiB.
 #[inline(always)]
 fn turn<S: Simd>(token: S, panels: &[Pack], width: usize, turned: &mut [Pack]) {
     let rows = panels.len() / width * LANES;
-    let groups = width.div_ceil(LANES);
+    let (groups, packs) = (width.div_ceil(LANES), strip_packs::<S>());
     for (p, panel) in panels.chunks_exact(width).enumerate() {
         for (group, features) in panel.chunks(LANES).enumerate() {
-            let strip = group / STRIP;
-            let strip_width = STRIP.min(groups - strip * STRIP);
-            let first = strip * STRIP * rows + p * LANES * strip_width + group % STRIP;
+            let strip = group / packs;
+            let strip_width = packs.min(groups - strip * packs);
+            let first = strip * packs * rows + p * LANES * strip_width + group % packs;
             let lines = match features.first_chunk() {
                 Some(whole) => transpose(load_all(token, whole)),
                 None => {
@@ -247,20 +251,20 @@ pub fn outer<S: Simd>(
     }
     let turned = &mut turned[..groups * rows];
     turn(token, v, turned_width, turned);
-    for group in (0..groups).step_by(STRIP) {
-        let strip_width = STRIP.min(groups - group);
+    for group in (0..groups).step_by(strip_packs::<S>()) {
+        let strip_width = strip_packs::<S>().min(groups - group);
         let strip = &turned[group * rows..][..strip_width * rows];
         for (first, count) in cuts(width) {
-            let mut job = OuterJob { token, strip, panels: s, width, first, group, groups, sums: &mut *sums };
+            let mut job = OuterJob { token, strip, panels: s, width, group, groups, sums: &mut *sums };
             match (strip_width, count) {
-                (2, 12) if wide::<S>() => job.run::<2, 12>(),
-                (2, 8) if wide::<S>() => job.run::<2, 8>(),
-                (2, 6) if wide::<S>() => job.run::<2, 6>(),
-                (2, 4) if wide::<S>() => job.run::<2, 4>(),
-                (2, 2) => job.run::<2, 2>(),
-                (2, 1) => job.run::<2, 1>(),
-                _ => job.narrow(strip_width, count),
-            }
+                (2, 12) => job.run::<2, 12>(first),
+                (2, 8) => job.run::<2, 8>(first),
+                (2, 6) => job.run::<2, 6>(first),
+                (2, 4) => job.run::<2, 4>(first),
+                (2, 2) => job.run::<2, 2>(first),
+                (2, _) => job.run::<2, 1>(first),
+                (_, _) => job.narrow(first, count),
+            };
         }
     }
 }
@@ -271,57 +275,37 @@ struct OuterJob<'a, S> {
     strip: &'a [Pack],
     panels: &'a [Pack],
     width: usize,
-    first: usize,
     group: usize,
     groups: usize,
     sums: &'a mut [Pack],
 }
 
 impl<S: Simd> OuterJob<'_, S> {
-    /// The whole strip of `A` packs against `B` features.
+    /// A strip of one pack against `count` features, at most six at once: what sixteen registers of eight lanes hold.
     #[inline(always)]
-    fn run<const A: usize, const B: usize>(&mut self) {
-        self.part::<A, A, B>(0, self.first);
-    }
-
-    /// One pack of the strip at a time against at most six features: what sixteen registers of eight lanes hold.
-    #[inline(always)]
-    fn narrow(&mut self, strip_width: usize, count: usize) {
-        let (mut done, first) = (0, self.first);
+    fn narrow(&mut self, first: usize, count: usize) -> usize {
+        let mut done = 0;
         while done < count {
-            let step = match count - done {
-                6.. => 6,
-                4.. => 4,
-                2.. => 2,
-                _ => 1,
+            done += match count - done {
+                6.. => self.run::<1, 6>(first + done),
+                4.. => self.run::<1, 4>(first + done),
+                2.. => self.run::<1, 2>(first + done),
+                _ => self.run::<1, 1>(first + done),
             };
-            for pack in 0..strip_width {
-                match (strip_width, step) {
-                    (2, 6) => self.part::<2, 1, 6>(pack, first + done),
-                    (2, 4) => self.part::<2, 1, 4>(pack, first + done),
-                    (2, 2) => self.part::<2, 1, 2>(pack, first + done),
-                    (2, _) => self.part::<2, 1, 1>(pack, first + done),
-                    (_, 6) => self.part::<1, 1, 6>(pack, first + done),
-                    (_, 4) => self.part::<1, 1, 4>(pack, first + done),
-                    (_, 2) => self.part::<1, 1, 2>(pack, first + done),
-                    (_, _) => self.part::<1, 1, 1>(pack, first + done),
-                }
-            }
-            done += step;
         }
+        done
     }
 
-    /// `A` packs from `pack` on of a strip `W` packs wide, against `B` features from `first` on.
+    /// A strip of `A` packs against `B` features from `first` on. Returns `B`.
     #[inline(always)]
-    fn part<const W: usize, const A: usize, const B: usize>(&mut self, pack: usize, first: usize) {
+    fn run<const A: usize, const B: usize>(&mut self, first: usize) -> usize {
         let token = self.token;
         let mut sums = [[Lanes::splat(token, 0.0); A]; B];
-        let rows = self.strip.as_chunks::<W>().0;
-        assert!(pack + A <= W);
+        let rows = self.strip.as_chunks::<A>().0;
         for (panel, rows) in self.panels.chunks_exact(self.width).zip(rows.as_chunks::<LANES>().0) {
             let features: &[Pack] = &panel[first..first + B];
             for (lane, row) in rows.iter().enumerate() {
-                let v: [Lanes<S>; A] = std::array::from_fn(|a| Lanes::load(token, &row[pack + a]));
+                let v: [Lanes<S>; A] = std::array::from_fn(|a| Lanes::load(token, &row[a]));
                 for b in 0..B {
                     let s = Lanes::splat(token, features[b].0[lane]);
                     for a in 0..A {
@@ -331,11 +315,12 @@ impl<S: Simd> OuterJob<'_, S> {
             }
         }
         for (b, sums) in sums.into_iter().enumerate() {
-            let totals = &mut self.sums[(first + b) * self.groups + self.group + pack..][..A];
+            let totals = &mut self.sums[(first + b) * self.groups + self.group..][..A];
             for (sum, total) in sums.into_iter().zip(totals) {
                 (Lanes::load(token, total) + sum).store(total);
             }
         }
+        B
     }
 }
 

@@ -56,9 +56,10 @@ impl Config {
         let world = World::default();
         let mut search = SearchConfig::paper(&world.environment(task, Some(measure))?);
         search.curiosity.weight = Config::usual_curiosity(model);
-        // A tenth of the paper's environments and branches: each branch is still judged by ten episodes.
+        // A tenth of the paper's environments to train in, but all of its branches: episodes cost little beside the
+        // updates of PPO, and what is never tried is never found.
         if preset != Preset::Paper {
-            (search.environments, search.branches) = (300, 30);
+            search.environments = 300;
         }
         let iterations = match preset {
             Preset::Quick => 150,
@@ -102,11 +103,12 @@ impl Config {
 
     /// Environment steps of the whole run if no evaluated episode ends early: the most that it can take.
     pub fn most_env_steps(&self) -> u64 {
-        let SearchConfig { environments, branches, gradient_iterations, walk_iterations, .. } = self.search;
+        let SearchConfig { environments, branches, episodes, gradient_iterations, walk_iterations, .. } =
+            self.search;
         let window = u64::from(environments).saturating_mul(self.search.train.window as u64);
         let training =
             window.saturating_mul(u64::from(gradient_iterations).saturating_add(walk_iterations.into()));
-        let episodes = u64::from(branches).saturating_add(1).saturating_mul(self.search.episodes().into());
+        let episodes = u64::from(branches).saturating_add(1).saturating_mul(episodes.into());
         let evaluation = episodes.saturating_mul(EPISODE_STEPS.into());
         // The first window only looks around.
         training.saturating_add(evaluation).saturating_mul(self.iterations).saturating_add(window)
