@@ -16,7 +16,7 @@ use cpu_time::ProcessTime;
 use magpie_nn::ppo::{Batch, Learner, Ppo, PpoConfig};
 use magpie_nn::{Kernel, Shape, init};
 use magpie_random::Stream;
-use magpie_simd::{Isa, Lanes, Number, Pack, Simd, Task};
+use magpie_simd::{Isa, peak_gflops};
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -99,7 +99,9 @@ fn case(
     let (mut best, mut steps, mut cpu, mut peak) = (f64::INFINITY, 0, 0.0, 0.0_f64);
     let start = Instant::now();
     while start.elapsed().as_secs_f64() < seconds {
-        peak = peak.max(peak_rate(kernel.isa(), threads));
+        peak = peak.max(peak_gflops(kernel.isa(), threads, |work| {
+            rayon::broadcast(|_| work());
+        }));
         let start_cpu = ProcessTime::now();
         for _ in 0..48_000 / rows {
             let clock = Instant::now();
@@ -122,43 +124,5 @@ fn case(
             format!("{observation}/{action}"),
             gflops / peak
         );
-    }
-}
-
-/// GFLOP/s of nothing but fused multiply-adds on all threads: the better of two numbers of independent chains. Eight
-/// hide the latency of two units of AVX-512; for the sixteen registers of AVX2, which needs two a chain, twelve are
-/// too many.
-fn peak_rate(isa: Isa, threads: usize) -> f64 {
-    fn rate<const CHAINS: usize>(isa: Isa, threads: usize) -> f64 {
-        const ROUNDS: usize = 2_000_000;
-        let start = Instant::now();
-        rayon::broadcast(|_| isa.run(Peak::<CHAINS>(ROUNDS)));
-        let flops = (ROUNDS * CHAINS * 16 * 2 * threads) as f64;
-        flops / start.elapsed().as_secs_f64() / 1e9
-    }
-    rate::<6>(isa, threads).max(rate::<12>(isa, threads))
-}
-
-struct Peak<const CHAINS: usize>(usize);
-
-impl<const CHAINS: usize> Task for Peak<CHAINS> {
-    type Output = f32;
-    #[inline(always)]
-    fn run<S: Simd>(self, token: S) -> f32 {
-        // Unknown and different in every lane, or the compiler computes one lane for all.
-        let unknown = |start: f32| {
-            let lanes = Pack(std::array::from_fn(|lane| start + lane as f32 * 1e-3));
-            Lanes::load(token, &std::hint::black_box(lanes))
-        };
-        let factor = unknown(0.9);
-        let mut chains: [Lanes<S>; CHAINS] = std::array::from_fn(|i| unknown(i as f32));
-        for _ in 0..self.0 {
-            for chain in &mut chains {
-                *chain = chain.mul_add(factor, factor);
-            }
-        }
-        let mut pack = Pack::default();
-        chains.into_iter().reduce(|a, b| a + b).unwrap_or(factor).store(&mut pack);
-        std::hint::black_box(pack).0[0]
     }
 }

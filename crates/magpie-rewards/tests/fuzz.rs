@@ -4,6 +4,8 @@
 
 mod common;
 
+use std::sync::LazyLock;
+
 use common::{Style, hdf5, imitation, npy, paper, pickle, zipped};
 use magpie_rewards::demonstrations::{Given, import_bytes};
 use peak_alloc::PeakAlloc;
@@ -16,7 +18,8 @@ static ALLOCATOR: PeakAlloc = PeakAlloc;
 /// What all tests of this binary together may take. Their files have a few kilobytes, and unpacked a few megabytes.
 const MOST_BYTES: usize = 64 << 20;
 
-fn files() -> Vec<Vec<u8>> {
+/// Whole files of every format. Made once: millions of cases start from them.
+static FILES: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
     let arrays = paper(&[4, 5]);
     let given = Given { horizon: 5, ..Given::default() };
     let own = import_bytes(&pickle(Style::Buffer, &arrays), &given).unwrap();
@@ -28,7 +31,7 @@ fn files() -> Vec<Vec<u8>> {
         own.sparse(2).unwrap().to_bytes().unwrap(),
         hdf5(&[(4, 3), (3, 2)]),
     ]
-}
+});
 
 fn survives(bytes: &[u8]) {
     let result = import_bytes(bytes, &Given { horizon: 5, ..Given::default() });
@@ -51,7 +54,7 @@ proptest! {
         cut in prop::option::weighted(0.2, any::<prop::sample::Index>()),
         insert in prop::option::weighted(0.3, (any::<prop::sample::Index>(), vec(any::<u8>(), 1..12))),
     ) {
-        let mut bytes = files().swap_remove(file);
+        let mut bytes = FILES[file].clone();
         for (at, value) in flips {
             let at = at.index(bytes.len());
             bytes[at] = value;

@@ -17,6 +17,8 @@ pub struct SearchConfig {
     pub branches: u32,
     /// Whole episodes by which each branch is judged. Paper: E/λ = 10.
     pub episodes: u32,
+    /// Whether the policies that the copies are on their way, one after each window, are tried like branches. Paper: no.
+    pub waypoints: bool,
     /// N1: PPO iterations of each copy from which gradients are taken. Paper: 10.
     pub gradient_iterations: u32,
     /// N2: PPO iterations of the walk. Paper: 10.
@@ -24,6 +26,7 @@ pub struct SearchConfig {
     /// σ0: spread of the coefficients at the start and after a restart. Paper: 1; humanoid 0.5.
     pub sigma0: f64,
     /// Whether log σ of the actions goes back to 0 at the start of every iteration. Paper: yes, except halfcheetah.
+    /// Ant, which is not in the paper, goes on with it too.
     pub reset_log_std: bool,
     /// The archives.
     pub archive: ArchiveConfig,
@@ -52,8 +55,9 @@ pub struct ArchiveConfig {
 }
 
 impl SearchConfig {
-    /// The paper's configuration of a task, curiosity off. Ant and hopper are not in the paper: they have walker2d's
-    /// values, but ant, whose reward can be negative, has the threshold of halfcheetah.
+    /// The paper's configuration of a task, curiosity off. Ant and hopper are not in the paper. Hopper has walker2d's
+    /// values; ant, whose reward can be negative, has the threshold of halfcheetah and like it goes on with the log σ
+    /// that it has learnt: with σ = 1 the control costs are so high that it learns to fall at once.
     pub fn paper(env: &Environment) -> SearchConfig {
         let task = env.stage.task.name;
         let humanoid = task == "humanoid";
@@ -66,10 +70,11 @@ impl SearchConfig {
             environments: 3000,
             branches: 300,
             episodes: 10,
+            waypoints: false,
             gradient_iterations: 10,
             walk_iterations: 10,
             sigma0: if humanoid { 0.5 } else { 1.0 },
-            reset_log_std: task != "halfcheetah",
+            reset_log_std: !may_lose,
             archive: ArchiveConfig {
                 resolution: if env.measure_size() > 2 { 10 } else { 50 },
                 learning_rate: if humanoid { 0.1 } else { 0.5 },
@@ -86,6 +91,14 @@ impl SearchConfig {
             curiosity: Curiosity::default(),
             train,
         }
+    }
+
+    /// Policies that an iteration tries: the search policy, branches, and waypoints of one copy for the objective and
+    /// one for each of the `measures`.
+    pub fn candidates(&self, measures: usize) -> u64 {
+        let waypoints =
+            if self.waypoints { (measures as u64 + 1) * u64::from(self.gradient_iterations) } else { 0 };
+        1 + u64::from(self.branches) + waypoints
     }
 
     /// The grid over the measures of `env`.

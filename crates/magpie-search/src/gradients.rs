@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use magpie_learn::Agent;
+use magpie_learn::{Agent, Policy};
 use magpie_qd::ArchivePair;
 
 use crate::blend::Blend;
@@ -17,6 +17,8 @@ const NORM_EPSILON: f64 = 1e-8;
 /// Directions of unit length in the space of the actor's weights: of the objective, then of each measure.
 pub(crate) struct Gradients {
     directions: Vec<Vec<f32>>,
+    /// What the copies were after each window, if asked for.
+    pub waypoints: Vec<Policy>,
     pub course: Course,
 }
 
@@ -51,14 +53,18 @@ impl Gradients {
             Blend::new(unit, ids(i).len(), config.curiosity, archives)
         });
         let mut phase = Phase::new(trainers.collect(), blends.collect());
+        if config.waypoints {
+            phase.leave_trail();
+        }
         let course = phase.train(gym, config.gradient_iterations, objective)?;
+        let (agents, waypoints) = phase.finish();
         let weights = gym.networks.actor.parameters();
         let mut directions = Vec::with_capacity(copies);
-        for (critic, agent) in critics.iter_mut().zip(phase.into_agents()) {
+        for (critic, agent) in critics.iter_mut().zip(agents) {
             directions.push(direction(&search.learner.policy[..weights], &agent.learner.policy[..weights]));
             *critic = Critic::of(agent);
         }
-        Ok(Gradients { directions, course })
+        Ok(Gradients { directions, waypoints, course })
     }
 
     /// Adds the mixture given by `coefficients` to the front of `policy`, leaving log σ behind it alone.

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use magpie_envs::Environment;
-use magpie_learn::{Agent, Iteration, Networks, TrainConfig, Trainer, Window, iterate_all};
+use magpie_learn::{Agent, Iteration, Networks, Policy, TrainConfig, Trainer, Window, iterate_all};
 use magpie_nn::adam::Adam;
 use magpie_random::Stream;
 use magpie_rewards::{Health, RewardError};
@@ -26,6 +26,8 @@ pub(crate) struct Gym {
 pub(crate) struct Phase<'a> {
     trainers: Vec<Trainer>,
     blends: Vec<Blend<'a>>,
+    /// What the agents were after each window, if that is to be kept.
+    trail: Option<Vec<Policy>>,
 }
 
 /// What a phase gave.
@@ -54,7 +56,12 @@ impl Gym {
 
 impl<'a> Phase<'a> {
     pub fn new(trainers: Vec<Trainer>, blends: Vec<Blend<'a>>) -> Phase<'a> {
-        Phase { trainers, blends }
+        Phase { trainers, blends, trail: None }
+    }
+
+    /// Keeps every agent's policy as it is after each window.
+    pub fn leave_trail(&mut self) {
+        self.trail = Some(Vec::new());
     }
 
     /// Trains all agents for `iterations` windows. After each, the reward model learns from the first agent's.
@@ -72,6 +79,9 @@ impl<'a> Phase<'a> {
             let windows = self.iterate(objective)?;
             update_rows += windows.iter().map(|window| window.update.rows as u64).sum::<u64>();
             last = windows.into_iter().next();
+            if let Some(trail) = &mut self.trail {
+                trail.extend(self.trainers.iter().map(|trainer| trainer.agent.policy()));
+            }
             if let Some(first) = self.trainers.first() {
                 let mut draws = Stream::new(gym.seed, "reward model").draws(0, iteration.into());
                 health = objective.learn(first.window(), &first.agent, &gym.networks, &mut draws)?;
@@ -104,8 +114,9 @@ impl<'a> Phase<'a> {
         Ok(iterations?)
     }
 
-    /// The agents as they are now.
-    pub fn into_agents(self) -> Vec<Agent> {
-        self.trainers.into_iter().map(|trainer| trainer.agent).collect()
+    /// The agents as they are now, and the policies they have been, window by window.
+    pub fn finish(self) -> (Vec<Agent>, Vec<Policy>) {
+        let agents = self.trainers.into_iter().map(|trainer| trainer.agent).collect();
+        (agents, self.trail.unwrap_or_default())
     }
 }

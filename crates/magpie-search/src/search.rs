@@ -114,6 +114,8 @@ pub struct Report {
     pub env_steps: u64,
     /// How the search policy did before it walked.
     pub search_policy: SearchPolicy,
+    /// What xNES then believed in: weights of the objective and of each measure.
+    pub coefficients: Vec<f64>,
     /// Training of the copy that serves the objective.
     pub gradients: Course,
     /// Training of the walk; `None` if the search restarted instead. A walk that failed has left the search policy and
@@ -283,8 +285,9 @@ impl Search {
         let outings = self.try_out(&agent, &gradients, &coefficients);
         seconds.evaluation = clock.lap();
 
-        let (alone, insertion) = self.insert(&outings)?;
+        let (insertion, other_new_cells) = self.insert(&outings)?;
         let told = self.state.xnes.tell(&coefficients, &insertion.values());
+        let believed = self.state.xnes.mean().to_vec();
         self.state.agent = agent;
         seconds.archive = clock.lap();
 
@@ -305,12 +308,13 @@ impl Search {
         Ok(Report {
             iteration: self.state.iteration,
             metrics: self.metrics(),
-            new_cells: alone.new_cells + insertion.new_cells,
+            new_cells: insertion.new_cells + other_new_cells,
             accepted: insertion.accepted(),
             refused: insertion.refused(),
             restarts: self.state.restarts,
             env_steps: self.state.env_steps,
             search_policy: SearchPolicy { objective: search_policy.objective, length: search_policy.length },
+            coefficients: believed,
             gradients: gradients.course,
             walk,
             seconds,
@@ -350,7 +354,7 @@ impl Search {
         self.state.xnes.ask(self.config.branches as usize, &mut draws)
     }
 
-    /// Whole episodes of the search policy and then of each branch.
+    /// Whole episodes of the search policy, then of each branch, then of each waypoint.
     fn try_out(&mut self, agent: &Agent, gradients: &Gradients, coefficients: &[f64]) -> Vec<Outing> {
         let search_policy = agent.policy();
         let branch = |c: &[f64]| {
@@ -359,23 +363,30 @@ impl Search {
             policy
         };
         let branches = coefficients.chunks(self.state.xnes.dim()).map(branch);
-        let policies: Vec<Policy> = std::iter::once(search_policy.clone()).chain(branches).collect();
+        let waypoints = gradients.waypoints.iter().cloned();
+        let policies: Vec<Policy> =
+            std::iter::once(search_policy.clone()).chain(branches).chain(waypoints).collect();
         let (episodes, seed) = (self.config.episodes, self.seed_of(Part::Evaluation));
         let (outings, steps) = Outing::of(&self.env, &self.networks, policies, episodes, seed);
         self.state.env_steps += steps;
         outings
     }
 
-    /// Offers the search policy alone, then all branches as one batch.
-    fn insert(&mut self, outings: &[Outing]) -> Result<(Insertion, Insertion), SearchError> {
+    /// Offers the search policy alone, then all branches as one batch, then all waypoints. Only what becomes of the
+    /// branches steers; of the others it is known how many new cells they filled.
+    fn insert(&mut self, outings: &[Outing]) -> Result<(Insertion, usize), SearchError> {
         // Counted from 1, as in reports.
         let iteration = self.state.iteration + 1;
-        // Number 0 is the search policy itself.
+        // Number 0 is the search policy itself; waypoints are counted on from the branches.
         let provenance = |i: usize| Provenance { iteration, branch: i.checked_sub(1).map(|b| b as u32) };
         let candidates: Vec<Candidate<'_>> =
             outings.iter().enumerate().map(|(i, outing)| outing.candidate(provenance(i))).collect();
-        let (alone, branches) = candidates.split_at(1);
-        Ok((self.state.archives.add(alone)?, self.state.archives.add(branches)?))
+        let (alone, others) = candidates.split_at(1);
+        let (branches, waypoints) = others.split_at(self.config.branches as usize);
+        let archives = &mut self.state.archives;
+        let (alone, branches) = (archives.add(alone)?, archives.add(branches)?);
+        let waypoints = archives.add(waypoints)?;
+        Ok((branches, alone.new_cells + waypoints.new_cells))
     }
 
     /// PPO on the mixture that xNES now believes in.
@@ -397,7 +408,7 @@ impl Search {
         let trainer = gym.trainer(self.state.agent.clone(), 0..environments);
         let mut phase = Phase::new(vec![trainer], vec![blend]);
         let course = phase.train(&gym, self.config.walk_iterations, &mut self.objective)?;
-        let walked = phase.into_agents();
+        let (walked, _) = phase.finish();
         self.state.env_steps += course.steps;
         self.state.agent = walked.into_iter().next().unwrap_or_else(|| self.state.agent.clone());
         Ok(course)

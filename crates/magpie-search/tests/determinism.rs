@@ -9,6 +9,7 @@ fn config(env: &Environment) -> SearchConfig {
     let mut config = SearchConfig {
         environments: 70,
         branches: 7,
+        waypoints: true,
         gradient_iterations: 2,
         walk_iterations: 2,
         ..SearchConfig::paper(env)
@@ -97,4 +98,26 @@ fn without_an_elite_to_start_from_a_restart_still_walks() {
     let report = search.iterate().unwrap();
     assert_eq!((report.accepted, report.restarts), (0, 1));
     assert!(search.state().agent.learner.policy != before);
+}
+
+#[test]
+fn waypoints_fill_cells_and_steer_nothing() {
+    let after_one = |waypoints| {
+        let env = Arc::new(Environment::new("hopper", Options::default()).unwrap());
+        let config = SearchConfig { waypoints, ..config(&env) };
+        let mut search = Search::new(env, config, Objective::True, 11).unwrap();
+        search.iterate().unwrap();
+        search
+    };
+    let (with, without) = (after_one(true), after_one(false));
+    let (with, without) = (with.state(), without.state());
+    let found_by_waypoints = |state: &State| {
+        state.archives.elites().filter(|elite| elite.entry.provenance.branch >= Some(7)).count()
+    };
+    assert!(
+        found_by_waypoints(with) > 0 && with.archives.elites().count() > without.archives.elites().count()
+    );
+    assert_eq!(found_by_waypoints(without), 0);
+    // They are offered after the branches, so xNES has seen the same.
+    assert_eq!(with.xnes, without.xnes);
 }

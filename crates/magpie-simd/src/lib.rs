@@ -40,6 +40,7 @@ mod elementary;
 mod isa;
 mod lanes;
 mod number;
+mod peak;
 mod transcendental;
 mod transpose;
 
@@ -47,5 +48,6 @@ pub use fearless_simd::Simd;
 pub use isa::{Isa, Task, UnknownIsa};
 pub use lanes::{LANES, Lanes, Pack};
 pub use number::{Mask, Number, PackOf, Scalar};
+pub use peak::peak_gflops;
 pub use transcendental::Transcendental;
 pub use transpose::{pack_rows, transpose, unpack_rows};

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use anyhow::Context;
 use magpie_envs::{Batch, Environment, Options, Rows, TASKS};
 use magpie_random::Stream;
-use magpie_simd::{Isa, Lanes, Number, Pack, Simd, Task};
+use magpie_simd::{Isa, peak_gflops};
 
 #[derive(clap::Args)]
 pub struct Args {
@@ -67,7 +67,9 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
             .num_threads(threads)
             .build()
             .with_context(|| format!("starting {threads} threads"))?;
-        let peak = pool.install(|| peak_gflops(isa, threads));
+        let peak = peak_gflops(isa, threads, |work| {
+            pool.broadcast(|_| work());
+        });
         for task in &tasks {
             let env = Arc::new(Environment::new(task, Options::default())?);
             let rate = pool.install(|| steps_per_second(&env, args, isa));
@@ -116,41 +118,6 @@ fn steps_per_second(env: &Arc<Environment>, args: &Args, isa: Isa) -> f64 {
         steps += u64::from(args.environments);
     }
     steps as f64 / start.elapsed().as_secs_f64()
-}
-
-/// The fastest fused multiply-adds that all threads together can do, in 10⁹ floating-point operations a second:
-/// the limit that any rate can be held against.
-fn peak_gflops(isa: Isa, threads: usize) -> f64 {
-    const ROUNDS: usize = 4_000_000;
-    /// Independent sums, enough to hide the latency of each.
-    const SUMS: usize = 12;
-    struct Fma;
-    impl Task for Fma {
-        type Output = Pack;
-        #[inline(always)]
-        fn run<S: Simd>(self, token: S) -> Pack {
-            let factor = Lanes::splat(token, std::hint::black_box(0.999));
-            let term = Lanes::splat(token, std::hint::black_box(1e-3));
-            let mut sums = [term; SUMS];
-            for _ in 0..ROUNDS {
-                for sum in &mut sums {
-                    *sum = Number::mul_add(*sum, factor, term);
-                }
-            }
-            let mut out = Pack::default();
-            sums.into_iter().fold(term, |a, b| a + b).store(&mut out);
-            out
-        }
-    }
-    let operations = (threads * ROUNDS * SUMS * magpie_simd::LANES * 2) as f64;
-    // The best of a few: a peak is what the machine can do, not what it did while something else ran.
-    (0..8)
-        .map(|_| {
-            let start = Instant::now();
-            rayon::broadcast(|_| std::hint::black_box(isa.run(Fma)));
-            operations / start.elapsed().as_secs_f64() / 1e9
-        })
-        .fold(0.0, f64::max)
 }
 
 /// 1234567.8 as "1,234,568".

@@ -190,6 +190,20 @@ fn announce(run: &TrainRun) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// How the archive compares with what it was learnt from, where the true returns of that are known.
+fn beside_demonstrations(run: &TrainRun) -> Option<String> {
+    let episodes = &run.demonstrations()?.columns().episodes;
+    let returns: Vec<f64> = episodes.iter().map(|episode| episode.true_return).collect::<Option<_>>()?;
+    let (least, most) =
+        (returns.iter().copied().reduce(f64::min)?, returns.iter().copied().reduce(f64::max)?);
+    let elites = run.search().state().archives.elites();
+    let as_good = elites.filter(|elite| elite.entry.objective >= least).count();
+    let count = returns.len();
+    Some(format!(
+        "from {count} demonstrations with returns of {least:.0} to {most:.0}; {as_good} elites are as good as the least of them"
+    ))
+}
+
 fn summary(run: &TrainRun) -> anyhow::Result<ExitCode> {
     let folder = run.directory().path().display();
     let (m, made) = (run.search().metrics(), run.search().state().iteration);
@@ -205,6 +219,9 @@ fn summary(run: &TrainRun) -> anyhow::Result<ExitCode> {
         m.best.unwrap_or(f64::NAN),
         m.mean.unwrap_or(f64::NAN),
     )?;
+    if let Some(learnt) = beside_demonstrations(run) {
+        writeln!(out, "learnt   {learnt}")?;
+    }
     writeln!(out, "archive  {folder}/archive.safetensors")?;
     writeln!(out, "picture  {folder}/plots/archive.png")?;
     writeln!(out, "metrics  {folder}/metrics.csv")?;

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 pub struct Provenance {
     /// The QD iteration.
     pub iteration: u64,
-    /// The branch of that iteration; `None` is the search policy itself.
+    /// The branch of that iteration, or what was tried after all branches; `None` is the search policy itself.
     pub branch: Option<u32>,
 }
 

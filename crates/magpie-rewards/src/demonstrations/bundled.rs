@@ -6,6 +6,9 @@
 const BUNDLED: &[(&str, &[u8])] = &[
     ("walker2d", include_bytes!("../../demos/walker2d.safetensors")),
     ("halfcheetah", include_bytes!("../../demos/halfcheetah.safetensors")),
+    ("hopper", include_bytes!("../../demos/hopper.safetensors")),
+    ("ant", include_bytes!("../../demos/ant.safetensors")),
+    ("humanoid", include_bytes!("../../demos/humanoid.safetensors")),
 ];
 
 /// The file of demonstrations that comes with the crate for a task, if there is one.

@@ -107,7 +107,7 @@ impl Demos {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use magpie_envs::Options;
+    use magpie_envs::{Options, TASKS};
 
     #[test]
     fn only_learnt_rewards_want_demonstrations() {
@@ -117,6 +117,15 @@ mod tests {
         assert_eq!(missing.find(&reward, &hopper).unwrap(), None);
         let error = missing.find(&RewardConfig::default(), &hopper).unwrap_err().to_string();
         assert!(error.starts_with("nowhere.safetensors: opening"), "{error}");
+    }
+
+    #[test]
+    fn every_task_has_demonstrations_to_learn_from() {
+        for task in TASKS {
+            let env = Environment::new(task.name, Options::default()).unwrap();
+            let found = Demos::default().find(&RewardConfig::default(), &env).unwrap().unwrap();
+            assert_eq!(found.columns().episodes.len(), 4, "{}", task.name);
+        }
     }
 
     #[test]

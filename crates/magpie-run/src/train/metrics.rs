@@ -4,7 +4,7 @@ use magpie_search::Report;
 
 /// Columns of `metrics.csv`. Those that begin with `seconds` are what the clock said; all others are the same whenever
 /// and wherever the run is made.
-pub(super) const COLUMNS: [&str; 42] = [
+pub(super) const COLUMNS: [&str; 44] = [
     "iteration",
     "qd_score",
     "qd_score_offset",
@@ -20,6 +20,8 @@ pub(super) const COLUMNS: [&str; 42] = [
     "update_rows",
     "search_return",
     "search_length",
+    "walk_objective_weight",
+    "walk_measures_weight",
     "curious_share",
     "gradient_policy_loss",
     "gradient_value_loss",
@@ -58,6 +60,10 @@ pub(super) fn row(report: &Report, seconds: f64) -> [f64; COLUMNS.len()] {
     let of_walk = |value: fn(&magpie_learn::UpdateStats) -> f64| walk.as_ref().map_or(none, value);
     let shares = [Some(report.gradients.curious_share), walked.map(|c| c.curious_share)];
     let curious = shares.iter().flatten().sum::<f64>() / shares.iter().flatten().count() as f64;
+    let [objective_weight, measures_weight] = match report.coefficients.split_first() {
+        Some((objective, measures)) => [*objective, measures.iter().map(|c| c * c).sum::<f64>().sqrt()],
+        None => [none; 2],
+    };
     // The walk's update is the later one.
     let health = walked.and_then(|course| course.health).or(report.gradients.health);
     let reward = |name: &str| {
@@ -81,6 +87,8 @@ pub(super) fn row(report: &Report, seconds: f64) -> [f64; COLUMNS.len()] {
         (report.gradients.update_rows + walked.map_or(0, |course| course.update_rows)) as f64,
         report.search_policy.objective,
         report.search_policy.length,
+        objective_weight,
+        measures_weight,
         curious,
         gradient.ppo.policy_loss,
         gradient.ppo.value_loss,
