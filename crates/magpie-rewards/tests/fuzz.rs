@@ -18,7 +18,7 @@ static ALLOCATOR: PeakAlloc = PeakAlloc;
 /// What all tests of this binary together may take. Their files have a few kilobytes, and unpacked a few megabytes.
 const MOST_BYTES: usize = 64 << 20;
 
-/// Whole files of every format. Made once: millions of cases start from them.
+/// Whole files of every format. Made once, for there may be millions of cases.
 static FILES: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
     let arrays = paper(&[4, 5]);
     let given = Given { horizon: 5, ..Given::default() };
@@ -49,7 +49,7 @@ fn survives(bytes: &[u8]) {
 proptest! {
     #[test]
     fn damaged_files(
-        file in 0..6_usize,
+        file in 0..FILES.len(),
         flips in vec((any::<prop::sample::Index>(), any::<u8>()), 0..8),
         cut in prop::option::weighted(0.2, any::<prop::sample::Index>()),
         insert in prop::option::weighted(0.3, (any::<prop::sample::Index>(), vec(any::<u8>(), 1..12))),

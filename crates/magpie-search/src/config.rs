@@ -17,7 +17,7 @@ pub struct SearchConfig {
     pub branches: u32,
     /// Whole episodes by which each branch is judged. Paper: E/λ = 10.
     pub episodes: u32,
-    /// Whether the policies that the copies are on their way, one after each window, are tried like branches. Paper: no.
+    /// Whether each copy is tried like a branch after each of its windows. Paper: no.
     pub waypoints: bool,
     /// N1: PPO iterations of each copy from which gradients are taken. Paper: 10.
     pub gradient_iterations: u32,
@@ -38,6 +38,9 @@ pub struct SearchConfig {
 
 /// Cells that an archive may have.
 const MOST_CELLS: f64 = 1e7;
+
+/// Episodes that an iteration may evaluate; each has a number of its own.
+const MOST_EPISODES: u64 = 1_000_000_000;
 
 /// The archives' cells and the rule of the soft one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -133,6 +136,11 @@ impl SearchConfig {
         let (n1, n2) = (self.gradient_iterations, self.walk_iterations);
         SettingError::unless("gradient_iterations", n1, few(n1), "1 to 10,000")?;
         SettingError::unless("walk_iterations", n2, few(n2), "1 to 10,000")?;
+        let all = self.candidates(measures).saturating_mul(self.episodes.into());
+        let countable = all <= MOST_EPISODES;
+        let range =
+            format!("so few that an iteration has at most {MOST_EPISODES} episodes, waypoints included");
+        SettingError::unless("episodes", self.episodes, countable, range)?;
         let positive = |x: f64| x > 0.0 && x.is_finite();
         SettingError::unless("sigma0", self.sigma0, positive(self.sigma0), "above 0")?;
         let ArchiveConfig { resolution, learning_rate, threshold_min, qd_offset } = self.archive;

@@ -3,7 +3,7 @@
 //! Three nouns. The *search policy* walks through parameter space. Around it *branches* are tried: steps along the
 //! gradients of the objective and of each measure, mixed by coefficients that xNES proposes. An *archive* keeps the
 //! best policy for each way of behaving, and how much each branch improves it teaches xNES which mixtures pay, and the
-//! search policy where to walk.
+//! search policy where to walk. *Waypoints*, what the copies behind the gradients were on their way, are tried too.
 //!
 //! ```text
 //!            ┌─► gradients: one copy trained on the objective, one on each measure

@@ -78,7 +78,7 @@ pub struct State {
 pub struct Seconds {
     /// Gradient phase.
     pub gradients: f64,
-    /// Making branches, and the episodes of search policy and branches.
+    /// Making branches, and the episodes of search policy, branches and waypoints.
     pub evaluation: f64,
     /// Insertion and xNES.
     pub archive: f64,
@@ -106,7 +106,7 @@ pub struct Report {
     pub new_cells: usize,
     /// Branches that the soft archive accepted.
     pub accepted: usize,
-    /// Branches that were not considered because something about them is not finite.
+    /// Candidates that were not considered because something about them is not finite.
     pub refused: usize,
     /// Restarts since the beginning.
     pub restarts: u64,
@@ -278,14 +278,14 @@ impl Search {
         let mut seconds = Seconds::default();
         let agent = self.search_agent();
 
-        let gradients = self.gradients(&agent)?;
+        let mut gradients = self.gradients(&agent)?;
         seconds.gradients = clock.lap();
 
         let coefficients = self.coefficients();
-        let outings = self.try_out(&agent, &gradients, &coefficients);
+        let outings = self.try_out(&agent, &mut gradients, &coefficients);
         seconds.evaluation = clock.lap();
 
-        let (insertion, other_new_cells) = self.insert(&outings)?;
+        let (insertion, others) = self.insert(&outings)?;
         let told = self.state.xnes.tell(&coefficients, &insertion.values());
         let believed = self.state.xnes.mean().to_vec();
         self.state.agent = agent;
@@ -308,9 +308,9 @@ impl Search {
         Ok(Report {
             iteration: self.state.iteration,
             metrics: self.metrics(),
-            new_cells: insertion.new_cells + other_new_cells,
+            new_cells: insertion.new_cells + others.iter().map(|other| other.new_cells).sum::<usize>(),
             accepted: insertion.accepted(),
-            refused: insertion.refused(),
+            refused: insertion.refused() + others.iter().map(Insertion::refused).sum::<usize>(),
             restarts: self.state.restarts,
             env_steps: self.state.env_steps,
             search_policy: SearchPolicy { objective: search_policy.objective, length: search_policy.length },
@@ -355,15 +355,15 @@ impl Search {
     }
 
     /// Whole episodes of the search policy, then of each branch, then of each waypoint.
-    fn try_out(&mut self, agent: &Agent, gradients: &Gradients, coefficients: &[f64]) -> Vec<Outing> {
+    fn try_out(&mut self, agent: &Agent, gradients: &mut Gradients, coefficients: &[f64]) -> Vec<Outing> {
         let search_policy = agent.policy();
+        let waypoints = std::mem::take(&mut gradients.waypoints);
         let branch = |c: &[f64]| {
             let mut policy = search_policy.clone();
             gradients.branch(&mut policy.parameters, c);
             policy
         };
         let branches = coefficients.chunks(self.state.xnes.dim()).map(branch);
-        let waypoints = gradients.waypoints.iter().cloned();
         let policies: Vec<Policy> =
             std::iter::once(search_policy.clone()).chain(branches).chain(waypoints).collect();
         let (episodes, seed) = (self.config.episodes, self.seed_of(Part::Evaluation));
@@ -372,9 +372,9 @@ impl Search {
         outings
     }
 
-    /// Offers the search policy alone, then all branches as one batch, then all waypoints. Only what becomes of the
-    /// branches steers; of the others it is known how many new cells they filled.
-    fn insert(&mut self, outings: &[Outing]) -> Result<(Insertion, usize), SearchError> {
+    /// Offers the search policy alone, then all branches as one batch, then all waypoints; xNES learns from the
+    /// branches. Returns what became of these and of the others.
+    fn insert(&mut self, outings: &[Outing]) -> Result<(Insertion, [Insertion; 2]), SearchError> {
         // Counted from 1, as in reports.
         let iteration = self.state.iteration + 1;
         // Number 0 is the search policy itself; waypoints are counted on from the branches.
@@ -385,8 +385,7 @@ impl Search {
         let (branches, waypoints) = others.split_at(self.config.branches as usize);
         let archives = &mut self.state.archives;
         let (alone, branches) = (archives.add(alone)?, archives.add(branches)?);
-        let waypoints = archives.add(waypoints)?;
-        Ok((branches, alone.new_cells + waypoints.new_cells))
+        Ok((branches, [alone, archives.add(waypoints)?]))
     }
 
     /// PPO on the mixture that xNES now believes in.

@@ -101,12 +101,12 @@ fn without_an_elite_to_start_from_a_restart_still_walks() {
 }
 
 #[test]
-fn waypoints_fill_cells_and_steer_nothing() {
+fn waypoints_fill_cells_and_xnes_does_not_learn_from_them() {
     let after_one = |waypoints| {
         let env = Arc::new(Environment::new("hopper", Options::default()).unwrap());
         let config = SearchConfig { waypoints, ..config(&env) };
         let mut search = Search::new(env, config, Objective::True, 11).unwrap();
-        search.iterate().unwrap();
+        assert_eq!(search.iterate().unwrap().restarts, 0);
         search
     };
     let (with, without) = (after_one(true), after_one(false));

@@ -30,7 +30,7 @@ pub struct Args {
     #[arg(long, value_name = "FILE", conflicts_with = "resume")]
     demos: Option<PathBuf>,
     /// Bonus for each step of an episode that behaves like nobody in the archive; if not given, 2 with a learnt reward and
-    /// 0, which is none, with the true one.
+    /// 0 with the true one.
     #[arg(long, value_name = "Q", conflicts_with = "resume")]
     curiosity: Option<f64>,
     /// How behaviour is measured: feet_contact, jump or angle; feet_contact if not given.
@@ -170,11 +170,11 @@ fn default_folder(config: &Config) -> String {
 /// What is about to be done, before the first result is there.
 fn announce(run: &TrainRun) -> anyhow::Result<()> {
     let (config, state) = (run.config(), run.search().state());
-    let SearchConfig { environments, branches, .. } = config.search;
+    let SearchConfig { environments, branches, episodes, .. } = config.search;
     let mut out = std::io::stderr().lock();
     writeln!(
         out,
-        "{} measured by {} in {} cells, reward {}, curiosity {}, {environments} environments, {branches} branches; {}",
+        "{} measured by {} in {} cells, reward {}, curiosity {}, {environments} environments, {branches} branches of {episodes} episodes; {}",
         config.task,
         config.measure,
         state.archives.cells().count(),
@@ -200,7 +200,7 @@ fn beside_demonstrations(run: &TrainRun) -> Option<String> {
     let as_good = elites.filter(|elite| elite.entry.objective >= least).count();
     let count = returns.len();
     Some(format!(
-        "from {count} demonstrations with returns of {least:.0} to {most:.0}; {as_good} elites are as good as the least of them"
+        "from {count} demonstrations with returns of {least:.0} to {most:.0}; elites that reach the least of them: {as_good}"
     ))
 }
 

@@ -186,8 +186,8 @@ impl<S: Simd> TileJob<'_, S> {
     }
 }
 
-/// How many packs the rows of a turned operand are cut into: as many as are multiplied at once, so that a strip stays in
-/// the first cache.
+/// How many packs the rows of a turned operand are cut into: as many as are multiplied at once, so that a strip is read
+/// from end to end.
 #[inline(always)]
 fn strip_packs<S: Simd>() -> usize {
     if wide::<S>() { 2 } else { 1 }
@@ -204,7 +204,7 @@ fn load_all<S: Simd>(token: S, packs: &[Pack; LANES]) -> [Lanes<S>; LANES] {
 }
 
 /// Turns panels into rows for [`outer`]: strips of `[row][pack]`, [`strip_packs`] wide, the last perhaps narrower. Rows are
-/// padded with zeros to whole packs. A strip of 240 rows and two packs is 30 KiB.
+/// padded with zeros to whole packs. A strip of 128 rows and two packs is 16 KiB and stays in the first cache.
 #[inline(always)]
 fn turn<S: Simd>(token: S, panels: &[Pack], width: usize, turned: &mut [Pack]) {
     let rows = panels.len() / width * LANES;
@@ -264,7 +264,7 @@ pub fn outer<S: Simd>(
                 (2, 2) => job.run::<2, 2>(first),
                 (2, _) => job.run::<2, 1>(first),
                 (_, _) => job.narrow(first, count),
-            };
+            }
         }
     }
 }
@@ -283,22 +283,28 @@ struct OuterJob<'a, S> {
 impl<S: Simd> OuterJob<'_, S> {
     /// A strip of one pack against `count` features, at most six at once: what sixteen registers of eight lanes hold.
     #[inline(always)]
-    fn narrow(&mut self, first: usize, count: usize) -> usize {
+    fn narrow(&mut self, first: usize, count: usize) {
         let mut done = 0;
         while done < count {
-            done += match count - done {
-                6.. => self.run::<1, 6>(first + done),
-                4.. => self.run::<1, 4>(first + done),
-                2.. => self.run::<1, 2>(first + done),
-                _ => self.run::<1, 1>(first + done),
+            let step = match count - done {
+                6.. => 6,
+                4.. => 4,
+                2.. => 2,
+                _ => 1,
             };
+            match step {
+                6 => self.run::<1, 6>(first + done),
+                4 => self.run::<1, 4>(first + done),
+                2 => self.run::<1, 2>(first + done),
+                _ => self.run::<1, 1>(first + done),
+            }
+            done += step;
         }
-        done
     }
 
-    /// A strip of `A` packs against `B` features from `first` on. Returns `B`.
+    /// A strip of `A` packs against `B` features from `first` on.
     #[inline(always)]
-    fn run<const A: usize, const B: usize>(&mut self, first: usize) -> usize {
+    fn run<const A: usize, const B: usize>(&mut self, first: usize) {
         let token = self.token;
         let mut sums = [[Lanes::splat(token, 0.0); A]; B];
         let rows = self.strip.as_chunks::<A>().0;
@@ -320,7 +326,6 @@ impl<S: Simd> OuterJob<'_, S> {
                 (Lanes::load(token, total) + sum).store(total);
             }
         }
-        B
     }
 }
 

@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 pub struct Provenance {
     /// The QD iteration.
     pub iteration: u64,
-    /// The branch of that iteration, or what was tried after all branches; `None` is the search policy itself.
+    /// Its number among the branches of that iteration; what was tried after them counts on. `None` is the search
+    /// policy itself.
     pub branch: Option<u32>,
 }
 

@@ -188,7 +188,7 @@ fn makes_a_difference(config: &Config, choice: &Choice<'_>) -> Result<(), RunErr
     let model = config.reward.model;
     let deaf = |axis: &Axis| match axis.key.split('.').collect::<Vec<_>>()[..] {
         ["demos", _] | ["reward", "thinning"] => model == ModelName::True,
-        ["search", "curiosity", what] => what != "weight" && config.search.curiosity.weight == 0.0,
+        ["search", "curiosity", "scope"] => config.search.curiosity.weight == 0.0,
         ["reward", section, _, ..] => section != model.name(),
         _ => false,
     };

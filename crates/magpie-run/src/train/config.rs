@@ -54,24 +54,24 @@ pub enum Preset {
 
 impl Config {
     /// The configuration of a preset. All have the paper's values where they do not say otherwise; learnt rewards have
-    /// the paper's curiosity, the true one has none.
+    /// the paper's curiosity, the true one has none, but pays an ant to live.
     pub fn new(task: &str, measure: Measure, model: ModelName, preset: Preset) -> Result<Config, RunError> {
         let world = World::default();
         let mut search = SearchConfig::paper(&world.environment(task, Some(measure))?);
         search.curiosity.weight = Config::usual_curiosity(model);
         // At first the control costs of an ant exceed what it is paid for staying alive, and it learns to fall at once.
-        // Learnt rewards are not negative and need no help.
+        // What GAIL pays is never negative.
         if task == "ant" && model == ModelName::True {
             search.curiosity.base = ANT_BASE;
         }
-        // A tenth of the paper's environments to train in, but all of its branches and the waypoints too: episodes cost
-        // little beside the updates of PPO, and what is never tried is never found.
+        // A tenth of the paper's environments to train in, but all of its branches and the waypoints too: their episodes
+        // cost less than the updates of PPO, and what is never tried is never found.
         if preset != Preset::Paper {
             (search.environments, search.waypoints) = (300, true);
         }
         let iterations = match preset {
             Preset::Quick => 40,
-            Preset::Desktop => 2000,
+            Preset::Desktop => 500,
             Preset::Paper => 2000,
         };
         Ok(Config {

@@ -124,13 +124,16 @@ mod tests {
         for task in TASKS {
             let env = Environment::new(task.name, Options::default()).unwrap();
             let found = Demos::default().find(&RewardConfig::default(), &env).unwrap().unwrap();
-            assert_eq!(found.columns().episodes.len(), 4, "{}", task.name);
+            let episodes = &found.columns().episodes;
+            assert_eq!(episodes.len(), 4, "{}", task.name);
+            // One that falls would teach to fall.
+            assert!(episodes.iter().all(|episode| !episode.terminated), "{}", task.name);
         }
     }
 
     #[test]
     fn a_task_without_bundled_demonstrations_says_what_to_give() {
-        let error = RunError::NoDemonstrations { task: "hopper".to_owned(), model: ModelName::Gail };
+        let error = RunError::NoDemonstrations { task: "pogo".to_owned(), model: ModelName::Gail };
         let error = error.to_string();
         assert!(error.contains("--demos") && error.contains("--reward true"), "{error}");
     }
