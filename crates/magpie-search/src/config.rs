@@ -17,7 +17,7 @@ pub struct SearchConfig {
     pub branches: u32,
     /// Whole episodes by which each branch is judged. Paper: E/λ = 10.
     pub episodes: u32,
-    /// Whether each copy is tried like a branch after each of its windows. Paper: no.
+    /// Whether each copy, and the search policy on its walk, is tried like a branch after each window. Paper: no.
     pub waypoints: bool,
     /// N1: PPO iterations of each copy from which gradients are taken. Paper: 10.
     pub gradient_iterations: u32,
@@ -96,12 +96,17 @@ impl SearchConfig {
         }
     }
 
-    /// Policies that an iteration tries: the search policy, branches, and waypoints of one copy for the objective and
-    /// one for each of the `measures`.
+    /// Policies that an iteration tries before it walks: the search policy, branches, and waypoints of one copy for the
+    /// objective and one for each of the `measures`.
+    pub(crate) fn candidates_before_walk(&self, measures: usize) -> u64 {
+        let waypoints = (measures as u64 + 1) * u64::from(self.gradient_iterations);
+        1 + u64::from(self.branches) + if self.waypoints { waypoints } else { 0 }
+    }
+
+    /// Policies that an iteration tries, those on the walk too.
     pub fn candidates(&self, measures: usize) -> u64 {
-        let waypoints =
-            if self.waypoints { (measures as u64 + 1) * u64::from(self.gradient_iterations) } else { 0 };
-        1 + u64::from(self.branches) + waypoints
+        let walk = if self.waypoints { u64::from(self.walk_iterations) } else { 0 };
+        self.candidates_before_walk(measures) + walk
     }
 
     /// The grid over the measures of `env`.

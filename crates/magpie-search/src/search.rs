@@ -177,6 +177,7 @@ enum Part {
     Gradients,
     Evaluation,
     Walk,
+    Walked,
 }
 
 /// A search under way.
@@ -287,24 +288,31 @@ impl Search {
 
         let (insertion, others) = self.insert(&outings)?;
         let told = self.state.xnes.tell(&coefficients, &insertion.values());
-        let believed = self.state.xnes.mean().to_vec();
+        let believed = self.walk_coefficients();
         self.state.agent = agent;
         seconds.archive = clock.lap();
 
         // Nothing accepted, or a distribution that has collapsed: start elsewhere. A walk before that would be thrown
         // away, unless there is no elite to start from.
         let restart = insertion.accepted() == 0 || told.is_err();
-        let walk = match restart && !self.state.archives.soft().is_empty() {
-            true => None,
-            false => Some(self.walk()),
+        let (walk, trail) = match restart && !self.state.archives.soft().is_empty() {
+            true => (None, Vec::new()),
+            false => match self.walk() {
+                Ok((course, trail)) => (Some(Ok(course)), trail),
+                Err(trouble) => (Some(Err(trouble)), Vec::new()),
+            },
         };
+        seconds.walk = clock.lap();
+        let on_the_walk = self.look_back(trail)?;
+        seconds.evaluation += clock.lap();
         if restart {
             self.restart()?;
         }
         self.state.iteration += 1;
-        seconds.walk = clock.lap();
 
         let search_policy = &outings[0];
+        let [alone, on_the_way] = others;
+        let others = [alone, on_the_way, on_the_walk];
         Ok(Report {
             iteration: self.state.iteration,
             metrics: self.metrics(),
@@ -372,6 +380,21 @@ impl Search {
         outings
     }
 
+    /// Tries what the search policy was on its walk, and offers it as one batch.
+    fn look_back(&mut self, trail: Vec<Policy>) -> Result<Insertion, SearchError> {
+        let (episodes, seed) = (self.config.episodes, self.seed_of(Part::Walked));
+        let (outings, steps) = Outing::of(&self.env, &self.networks, trail, episodes, seed);
+        self.state.env_steps += steps;
+        let iteration = self.state.iteration + 1;
+        let first = self.config.candidates_before_walk(self.env.measure_size()) as usize - 1;
+        let candidates: Vec<Candidate<'_>> = outings
+            .iter()
+            .enumerate()
+            .map(|(i, outing)| outing.candidate(Provenance { iteration, branch: Some((first + i) as u32) }))
+            .collect();
+        Ok(self.state.archives.add(&candidates)?)
+    }
+
     /// Offers the search policy alone, then all branches as one batch, then all waypoints; xNES learns from the
     /// branches. Returns what became of these and of the others.
     fn insert(&mut self, outings: &[Outing]) -> Result<(Insertion, [Insertion; 2]), SearchError> {
@@ -388,8 +411,9 @@ impl Search {
         Ok((branches, [alone, archives.add(waypoints)?]))
     }
 
-    /// PPO on the mixture that xNES now believes in.
-    fn walk(&mut self) -> Result<Course, Trouble> {
+    /// PPO on the mixture that xNES now believes in. Returns also what the search policy was on the way, if that is to
+    /// be tried.
+    fn walk(&mut self) -> Result<(Course, Vec<Policy>), Trouble> {
         let walked = self.try_walk();
         match &walked {
             Ok(_) => self.state.reward = self.objective.save()?,
@@ -398,19 +422,30 @@ impl Search {
         walked
     }
 
-    fn try_walk(&mut self) -> Result<Course, Trouble> {
-        let coefficients = self.state.xnes.mean().iter().map(|&c| c as f32).collect();
+    /// The mean of xNES, with |c₀| in place of c₀: the paper states the goal of the search policy so, and a walk is
+    /// never paid for doing badly.
+    fn walk_coefficients(&self) -> Vec<f64> {
+        let mut coefficients = self.state.xnes.mean().to_vec();
+        coefficients[0] = coefficients[0].abs();
+        coefficients
+    }
+
+    fn try_walk(&mut self) -> Result<(Course, Vec<Policy>), Trouble> {
+        let coefficients = self.walk_coefficients().into_iter().map(|c| c as f32).collect();
         let environments = self.config.environments;
         let archives = &self.state.archives;
         let blend = Blend::new(coefficients, environments as usize, self.config.curiosity, archives);
         let gym = self.gym(Part::Walk);
         let trainer = gym.trainer(self.state.agent.clone(), 0..environments);
         let mut phase = Phase::new(vec![trainer], vec![blend]);
+        if self.config.waypoints {
+            phase.leave_trail();
+        }
         let course = phase.train(&gym, self.config.walk_iterations, &mut self.objective)?;
-        let (walked, _) = phase.finish();
+        let (walked, trail) = phase.finish();
         self.state.env_steps += course.steps;
         self.state.agent = walked.into_iter().next().unwrap_or_else(|| self.state.agent.clone());
-        Ok(course)
+        Ok((course, trail))
     }
 
     /// Nothing was accepted: a new distribution, and a random elite as search policy, behind its own normaliser.
