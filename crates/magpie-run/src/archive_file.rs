@@ -7,7 +7,7 @@
 //! | `measures` | elites × measures | f64 | |
 //! | `threshold` | elites | f64 | what a newcomer must surpass in the soft archive |
 //! | `index` | elites | i64 | number of the cell, ascending |
-//! | `iteration`, `branch` | elites | i64 | where it came from: iterations count from 1, branches from 0, waypoints go on from λ; branch -1 is the search policy itself |
+//! | `iteration`, `branch` | elites | i64 | where it came from: iterations count from 1, branches from 0, waypoints go on from λ, those of the walk last; branch -1 is the search policy itself |
 //! | `obs_mean`, `obs_var` | elites × observation | f64 | the elite's normaliser |
 //! | `obs_count` | elites | f64 | |
 //!

@@ -23,6 +23,8 @@ pub struct SearchConfig {
     pub gradient_iterations: u32,
     /// N2: PPO iterations of the walk. Paper: 10.
     pub walk_iterations: u32,
+    /// Iterations of slow growth after which the search starts elsewhere; 0 waits until no branch is accepted. Paper: 0.
+    pub patience: u32,
     /// σ0: spread of the coefficients at the start and after a restart. Paper: 1; humanoid 0.5.
     pub sigma0: f64,
     /// Whether log σ of the actions goes back to 0 at the start of every iteration. Paper: yes, except halfcheetah.
@@ -76,6 +78,7 @@ impl SearchConfig {
             waypoints: false,
             gradient_iterations: 10,
             walk_iterations: 10,
+            patience: 0,
             sigma0: if humanoid { 0.5 } else { 1.0 },
             reset_log_std: !may_lose,
             archive: ArchiveConfig {
@@ -141,6 +144,8 @@ impl SearchConfig {
         let (n1, n2) = (self.gradient_iterations, self.walk_iterations);
         SettingError::unless("gradient_iterations", n1, few(n1), "1 to 10,000")?;
         SettingError::unless("walk_iterations", n2, few(n2), "1 to 10,000")?;
+        let patience = self.patience;
+        SettingError::unless("patience", patience, patience <= 10_000, "0 to 10,000")?;
         let all = self.candidates(measures).saturating_mul(self.episodes.into());
         let countable = all <= MOST_EPISODES;
         let range =

@@ -3,7 +3,8 @@
 //! Three nouns. The *search policy* walks through parameter space. Around it *branches* are tried: steps along the
 //! gradients of the objective and of each measure, mixed by coefficients that xNES proposes. An *archive* keeps the
 //! best policy for each way of behaving, and how much each branch improves it teaches xNES which mixtures pay, and the
-//! search policy where to walk. *Waypoints*, what the copies behind the gradients were on their way, are tried too.
+//! search policy where to walk. *Waypoints*, what the copies behind the gradients and the search policy on its walk were
+//! on their way, are tried too.
 //!
 //! ```text
 //!            ┌─► gradients: one copy trained on the objective, one on each measure
@@ -11,7 +12,7 @@
 //! policy ◄───┤   branches: policy + c₀ ∇objective + Σ cⱼ ∇measureⱼ,  c ~ xNES
 //!   ▲        └─► evaluated for whole episodes, inserted as a batch
 //!   │                                   │ improvement
-//!   └── walk: PPO on μ₀ objective + Σ μⱼ measureⱼ ◄── xNES
+//!   └── walk: PPO on |μ₀| objective + Σ μⱼ measureⱼ ◄── xNES
 //! ```
 //!
 //! [`Search::iterate`] is one round of that (Algorithm 1 of the paper), on a page. The objective reward of a step comes
@@ -24,11 +25,13 @@ mod config;
 mod curiosity;
 mod gradients;
 mod objective;
+mod pace;
 mod phase;
 mod search;
 
 pub use config::{ArchiveConfig, SearchConfig};
 pub use curiosity::{Curiosity, Memory, Scope};
 pub use objective::{Learnt, Objective};
+pub use pace::Pace;
 pub use phase::Course;
 pub use search::{Critic, Report, Search, SearchError, SearchPolicy, Seconds, State, Trouble};

@@ -18,6 +18,7 @@ use crate::branches::{Outing, elite_policy, normaliser_len};
 use crate::config::SearchConfig;
 use crate::gradients::Gradients;
 use crate::objective::Objective;
+use crate::pace::Pace;
 use crate::phase::{Course, Gym, Phase};
 
 /// A critic with its optimiser's memory and the units that it speaks in.
@@ -69,6 +70,8 @@ pub struct State {
     pub xnes: Xnes,
     /// Both archives.
     pub archives: ArchivePair,
+    /// How fast the archive has been growing.
+    pub pace: Pace,
     /// The reward model, if it learns.
     pub reward: Option<Record>,
 }
@@ -216,6 +219,7 @@ impl Search {
                 networks.policy_len(),
                 normaliser_len(env.observation_size()),
             )?,
+            pace: Pace::from(0.0),
             reward: objective.save()?,
         };
         let mut search = Search { env, networks, config, seed, objective, state };
@@ -292,9 +296,10 @@ impl Search {
         self.state.agent = agent;
         seconds.archive = clock.lap();
 
-        // Nothing accepted, or a distribution that has collapsed: start elsewhere. A walk before that would be thrown
-        // away, unless there is no elite to start from.
-        let restart = insertion.accepted() == 0 || told.is_err();
+        // Nothing accepted, a standstill, or a distribution that has collapsed: start elsewhere. A walk before that would
+        // be thrown away, unless there is no elite to start from.
+        let flagged = self.has_flagged();
+        let restart = insertion.accepted() == 0 || told.is_err() || flagged;
         let (walk, trail) = match restart && !self.state.archives.soft().is_empty() {
             true => (None, Vec::new()),
             false => match self.walk() {
@@ -448,7 +453,13 @@ impl Search {
         Ok((course, trail))
     }
 
-    /// Nothing was accepted: a new distribution, and a random elite as search policy, behind its own normaliser.
+    /// Whether the archive grows so slowly that the search had better go on elsewhere.
+    fn has_flagged(&mut self) -> bool {
+        let (score, iterations) = (self.metrics().qd_score_offset, self.state.iteration + 1);
+        self.state.pace.has_flagged(score, iterations, self.config.patience)
+    }
+
+    /// There is nothing to be found here: a new distribution, and a random elite as search policy, behind its own normaliser.
     fn restart(&mut self) -> Result<(), SearchError> {
         let mut draws = Stream::new(self.seed, "restart").draws(0, self.state.iteration);
         let State { agent, xnes, archives, restarts, .. } = &mut self.state;
@@ -459,6 +470,7 @@ impl Search {
         }
         *xnes = Xnes::start(self.env.measure_size(), self.config.sigma0, &mut draws)?;
         *restarts += 1;
+        self.state.pace = Pace::from(self.metrics().qd_score_offset);
         Ok(())
     }
 

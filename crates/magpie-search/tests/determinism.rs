@@ -101,6 +101,20 @@ fn without_an_elite_to_start_from_a_restart_still_walks() {
 }
 
 #[test]
+fn a_search_that_comes_to_a_standstill_starts_elsewhere() {
+    let restarts = |patience| {
+        let env = Arc::new(Environment::new("hopper", Options::default()).unwrap());
+        let mut config = SearchConfig { patience, ..config(&env) };
+        // One cell, and solutions that hardly differ: after the first iteration there is nothing to be gained.
+        config.archive.resolution = 1;
+        config.archive.threshold_min = -1e9;
+        let mut search = Search::new(env, config, Objective::True, 11).unwrap();
+        (0..3).map(|_| search.iterate().unwrap()).last().unwrap().restarts
+    };
+    assert!(restarts(1) > restarts(0));
+}
+
+#[test]
 fn waypoints_fill_cells_and_xnes_does_not_learn_from_them() {
     let after_one = |waypoints| {
         let env = Arc::new(Environment::new("hopper", Options::default()).unwrap());
@@ -111,9 +125,12 @@ fn waypoints_fill_cells_and_xnes_does_not_learn_from_them() {
     };
     let (with, without) = (after_one(true), after_one(false));
     let (with, without) = (with.state(), without.state());
-    let found_by_waypoints = |state: &State| {
-        state.archives.elites().filter(|elite| elite.entry.provenance.branch >= Some(7)).count()
+    let found_from = |state: &State, first| {
+        state.archives.elites().filter(|elite| elite.entry.provenance.branch >= Some(first)).count()
     };
+    // After seven branches come those of two copies, two windows each, then those of the walk.
+    let found_by_waypoints = |state: &State| found_from(state, 7);
+    assert!(found_from(with, 11) > 0);
     assert!(
         found_by_waypoints(with) > 0 && with.archives.elites().count() > without.archives.elites().count()
     );

@@ -39,6 +39,9 @@ const CURIOSITY: f64 = 2.0;
 /// p of ant with the true reward: what a step earns beside it. The costs of actions with σ = 1 are about as high.
 const ANT_BASE: f64 = 2.0;
 
+/// Iterations of slow growth after which a search that has no days to wait starts elsewhere.
+const PATIENCE: u32 = 3;
+
 /// How much to spend.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -67,7 +70,7 @@ impl Config {
         // A tenth of the paper's environments to train in, but all of its branches and the waypoints too: their episodes
         // cost less than the updates of PPO, and what is never tried is never found.
         if preset != Preset::Paper {
-            (search.environments, search.waypoints) = (300, true);
+            (search.environments, search.waypoints, search.patience) = (300, true, PATIENCE);
         }
         let iterations = match preset {
             Preset::Quick => 40,
