@@ -166,6 +166,14 @@ fn errors_say_what_was_found_and_what_was_expected() {
         (changed(&|a| a[0].values[4] = f32::NAN), ["NaN", "finite"]),
         (changed(&|a| a[5].values[0] = 3.0), ["9 states", "[3, 5] add up to"]),
         (changed(&|a| a[5].values[0] = 0.5), ["lengths holds 0.5", "numbers of steps"]),
+        (
+            changed(&|a| (a[4].shape, a[4].values) = (vec![1], vec![1.0])),
+            ["returns has 1 rows", "expected 2"],
+        ),
+        (
+            changed(&|a| (a[7].shape, a[7].values) = (vec![3, 1], vec![1.0; 3])),
+            ["demonstrator_measures has 3 rows", "expected 2"],
+        ),
         (pickle(Style::Buffer, &paper(&[4, 6])), ["6 steps", "1 to 5"]),
         (imitation()[..100].to_vec(), ["zip archive", "cut off"]),
         (zipped(&[("x.npy", vec![])]), ["a zip archive with x.npy", "obs, acts"]),

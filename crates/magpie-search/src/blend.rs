@@ -1,6 +1,6 @@
 //! What an agent is trained on: a mixture of the objective and the measures.
 
-use magpie_learn::{Agent, Window};
+use magpie_learn::{Agent, Networks, Window};
 use magpie_qd::ArchivePair;
 use magpie_rewards::RewardError;
 
@@ -8,7 +8,7 @@ use crate::curiosity::{Curiosity, Memory};
 use crate::objective::Objective;
 
 /// Pays c₀·(objective + bonus) + Σ cⱼ·measureⱼ for a step. Copy i of the gradient phase has cᵢ = 1 and the rest 0; the
-/// walk has the mean of xNES.
+/// walk has the mean of xNES, with |c₀|.
 pub(crate) struct Blend<'a> {
     coefficients: Vec<f32>,
     archives: &'a ArchivePair,
@@ -39,11 +39,12 @@ impl<'a> Blend<'a> {
         &mut self,
         window: &mut Window,
         agent: &Agent,
+        networks: &Networks,
         objective: &Objective,
     ) -> Result<(), RewardError> {
         let (weight, measures) = (self.coefficients[0], &self.coefficients[1..]);
         if weight != 0.0 {
-            objective.pay(window, agent)?;
+            objective.pay(window, agent, networks)?;
             if self.curiosity.is_on() {
                 let archives = self.archives;
                 // A mean measure that is not finite lies in no cell, so in no empty one.
@@ -62,5 +63,36 @@ impl<'a> Blend<'a> {
             *reward = row.iter().zip(measures).fold(own, |sum, (m, c)| sum + c * m);
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use magpie_qd::{Acceptance, Grid};
+
+    fn paid(coefficients: &[f32], rewards: [f32; 2]) -> Vec<f32> {
+        let grid = Grid::new(vec![2], vec![0.0], vec![1.0]).unwrap();
+        let rule = Acceptance::Soft { learning_rate: 0.5, threshold_min: 0.0 };
+        let archives = ArchivePair::new(grid, rule, 1, 1).unwrap();
+        let curiosity = Curiosity { weight: 2.0, ..Curiosity::default() };
+        let networks = Networks::paper(1, 1).unwrap();
+        let mut window = Window::new(1, 2, 1, 1, 1);
+        window.rewards.copy_from_slice(&rewards);
+        window.measures.copy_from_slice(&[0.25, 0.5]);
+        let mut blend = Blend::new(coefficients.to_vec(), 1, curiosity, &archives);
+        blend.pay(&mut window, &Agent::new(&networks, 1), &networks, &Objective::True).unwrap();
+        window.rewards
+    }
+
+    #[test]
+    fn objective_bonus_and_measures_are_mixed() {
+        // The archive is empty, so each step earns the bonus of 2.
+        assert_eq!(paid(&[0.5, -2.0], [1.0, 3.0]), [0.5 * 3.0 - 0.5, 0.5 * 5.0 - 1.0]);
+    }
+
+    #[test]
+    fn who_serves_a_measure_does_not_see_the_objective() {
+        assert_eq!(paid(&[0.0, 1.0], [f32::NAN, f32::INFINITY]), [0.25, 0.5]);
     }
 }

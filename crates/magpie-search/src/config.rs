@@ -56,6 +56,7 @@ pub struct ArchiveConfig {
     /// humanoid 200, halfcheetah -500.
     pub threshold_min: f64,
     /// What the offset QD-Score adds for each step of an elite's episodes, so that filling a cell never lowers it.
+    /// Patience is measured by that score.
     pub qd_offset: f64,
 }
 
@@ -99,17 +100,12 @@ impl SearchConfig {
         }
     }
 
-    /// Policies that an iteration tries before it walks: the search policy, branches, and waypoints of one copy for the
-    /// objective and one for each of the `measures`.
-    pub(crate) fn candidates_before_walk(&self, measures: usize) -> u64 {
-        let waypoints = (measures as u64 + 1) * u64::from(self.gradient_iterations);
-        1 + u64::from(self.branches) + if self.waypoints { waypoints } else { 0 }
-    }
-
-    /// Policies that an iteration tries, those on the walk too.
+    /// Policies that an iteration tries: the search policy, branches, and waypoints of one copy for the objective, of one
+    /// for each of the `measures` and of the walk.
     pub fn candidates(&self, measures: usize) -> u64 {
-        let walk = if self.waypoints { u64::from(self.walk_iterations) } else { 0 };
-        self.candidates_before_walk(measures) + walk
+        let (n1, n2) = (u64::from(self.gradient_iterations), u64::from(self.walk_iterations));
+        let waypoints = if self.waypoints { (measures as u64 + 1) * n1 + n2 } else { 0 };
+        1 + u64::from(self.branches) + waypoints
     }
 
     /// The grid over the measures of `env`.

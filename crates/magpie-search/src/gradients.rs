@@ -7,9 +7,10 @@ use magpie_qd::ArchivePair;
 
 use crate::blend::Blend;
 use crate::config::SearchConfig;
+use crate::error::Trouble;
 use crate::objective::Objective;
 use crate::phase::{Course, Gym, Phase};
-use crate::search::{Critic, Trouble};
+use crate::search::Critic;
 
 /// Keeps the direction of a policy that has not moved from being divided by zero.
 const NORM_EPSILON: f64 = 1e-8;

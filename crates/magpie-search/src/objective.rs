@@ -22,12 +22,14 @@ pub struct Learnt {
 /// Columns of a window that its tables do not have as they are needed.
 struct Derived {
     actions: Vec<f32>,
+    log_probs: Vec<f32>,
     terminated: Vec<bool>,
     lost: Vec<u32>,
 }
 
 impl Derived {
-    fn of(window: &Window, needs: Needs) -> Derived {
+    /// What a model `needs` of a window, likelihoods being those of `agent`.
+    fn of(window: &Window, needs: Needs, agent: &Agent, networks: &Networks) -> Derived {
         let ended = |row: usize| window.ends[row] == End::Terminated;
         let (mut terminated, mut lost) = (Vec::new(), Vec::new());
         if needs.next_observations || needs.lost {
@@ -37,9 +39,14 @@ impl Derived {
             let left = |row: usize| EPISODE_STEPS.saturating_sub(window.transitions.ages[row]);
             lost.extend((0..window.rows()).map(|row| if ended(row) { left(row) } else { 0 }));
         }
-        // As the environment takes them.
-        let actions = window.actions.iter().map(|a| a.clamp(-1.0, 1.0)).collect();
-        Derived { actions, terminated, lost }
+        // As the environment takes them. Likelihoods too are of what the model sees, as they are for the expert's actions:
+        // those of the draws before they were limited would tell the two apart.
+        let actions: Vec<f32> = window.actions.iter().map(|a| a.clamp(-1.0, 1.0)).collect();
+        let log_probs = match needs.log_probs {
+            true => agent.policy().log_probs(networks, &window.transitions.observations, &actions),
+            false => Vec::new(),
+        };
+        Derived { actions, log_probs, terminated, lost }
     }
 
     fn transitions<'a>(&'a self, window: &'a Window) -> Transitions<'a> {
@@ -48,7 +55,7 @@ impl Derived {
             actions: &self.actions,
             next_observations: &window.transitions.next_observations,
             terminated: &self.terminated,
-            log_probs: &window.log_probs,
+            log_probs: &self.log_probs,
             rewards: &window.rewards,
             lost: &self.lost,
         }
@@ -72,10 +79,15 @@ impl Objective {
     }
 
     /// Writes the objective reward of each row in place of the environment's.
-    pub(crate) fn pay(&self, window: &mut Window, agent: &Agent) -> Result<(), RewardError> {
+    pub(crate) fn pay(
+        &self,
+        window: &mut Window,
+        agent: &Agent,
+        networks: &Networks,
+    ) -> Result<(), RewardError> {
         let Objective::Learnt(Learnt { model, .. }) = self else { return Ok(()) };
         let mut rewards = vec![0.0; window.rows()];
-        let derived = Derived::of(window, model.needs());
+        let derived = Derived::of(window, model.needs(), agent, networks);
         model.reward(&derived.transitions(window), &agent.eyes(), &mut rewards)?;
         window.rewards = rewards;
         Ok(())
@@ -96,7 +108,7 @@ impl Objective {
             false => Vec::new(),
         };
         let expert = Transitions { log_probs: &log_probs, ..expert.transitions() };
-        let derived = Derived::of(window, needs);
+        let derived = Derived::of(window, needs, agent, networks);
         model.update(&expert, &derived.transitions(window), &agent.eyes(), draws).map(Some)
     }
 
@@ -117,5 +129,28 @@ impl Objective {
             }
             (Objective::True, _) => Ok(()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_same_step_is_as_likely_whether_the_expert_or_the_policy_made_it() {
+        let networks = Networks::paper(3, 2).unwrap();
+        let agent = Agent::new(&networks, 1);
+        let mut window = Window::new(1, 2, 3, 2, 1);
+        window.keep(false);
+        window.transitions.observations.copy_from_slice(&[0.3, -0.2, 1.0, 0.0, 0.5, -1.0]);
+        window.actions.copy_from_slice(&[2.5, -0.1, 0.4, -7.0]);
+        // As draws, before the environment limits them.
+        window.log_probs.copy_from_slice(&[-9.0, -30.0]);
+        let needs = Needs { log_probs: true, ..Needs::default() };
+        let derived = Derived::of(&window, needs, &agent, &networks);
+        let expert = [1.0, -0.1, 0.4, -1.0];
+        assert_eq!(derived.actions, expert);
+        let likely = agent.policy().log_probs(&networks, &window.transitions.observations, &expert);
+        assert_eq!(derived.transitions(&window).log_probs, likely);
     }
 }

@@ -10,8 +10,8 @@ use magpie_random::Stream;
 use magpie_rewards::{Health, RewardError};
 
 use crate::blend::Blend;
+use crate::error::Trouble;
 use crate::objective::Objective;
-use crate::search::Trouble;
 
 /// What agents need to train.
 pub(crate) struct Gym {
@@ -76,7 +76,7 @@ impl<'a> Phase<'a> {
         }
         let (mut last, mut health, mut update_rows) = (None, None, 0);
         for iteration in 0..iterations {
-            let windows = self.iterate(objective)?;
+            let windows = self.iterate(&gym.networks, objective)?;
             update_rows += windows.iter().map(|window| window.update.rows as u64).sum::<u64>();
             last = windows.into_iter().next();
             if let Some(trail) = &mut self.trail {
@@ -97,14 +97,16 @@ impl<'a> Phase<'a> {
         })
     }
 
-    fn iterate(&mut self, objective: &Objective) -> Result<Vec<Iteration>, Trouble> {
+    fn iterate(&mut self, networks: &Networks, objective: &Objective) -> Result<Vec<Iteration>, Trouble> {
         let mut paid: Vec<Result<(), RewardError>> = vec![Ok(()); self.blends.len()];
         let mut rewrites: Vec<_> = self
             .blends
             .iter_mut()
             .zip(&mut paid)
             .map(|(blend, paid)| {
-                move |window: &mut Window, agent: &Agent| *paid = blend.pay(window, agent, objective)
+                move |window: &mut Window, agent: &Agent| {
+                    *paid = blend.pay(window, agent, networks, objective)
+                }
             })
             .collect();
         let iterations = iterate_all(&mut self.trainers, &mut rewrites);

@@ -4,22 +4,24 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use magpie_envs::Environment;
-use magpie_learn::{Agent, Networks, Policy, SettingError, UpdateError};
+use magpie_learn::{Agent, Networks, Policy};
 use magpie_nn::adam::Adam;
+use magpie_nn::init;
 use magpie_nn::normaliser::Running;
-use magpie_nn::{ShapeError, init};
 use magpie_qd::{ArchivePair, Candidate, Insertion, Metrics, Provenance, Xnes};
 use magpie_random::Stream;
-use magpie_rewards::{Record, RewardError};
+use magpie_rewards::Record;
 use serde::{Deserialize, Serialize};
 
 use crate::blend::Blend;
 use crate::branches::{Outing, elite_policy, normaliser_len};
 use crate::config::SearchConfig;
+use crate::error::{SearchError, Trouble};
 use crate::gradients::Gradients;
+use crate::growth::Growth;
 use crate::objective::Objective;
-use crate::pace::Pace;
 use crate::phase::{Course, Gym, Phase};
+use crate::report::{Report, SearchPolicy, Seconds};
 
 /// A critic with its optimiser's memory and the units that it speaks in.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -71,106 +73,9 @@ pub struct State {
     /// Both archives.
     pub archives: ArchivePair,
     /// How fast the archive has been growing.
-    pub pace: Pace,
+    pub growth: Growth,
     /// The reward model, if it learns.
     pub reward: Option<Record>,
-}
-
-/// Where the time of an iteration went.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Seconds {
-    /// Gradient phase.
-    pub gradients: f64,
-    /// Making branches, and the episodes of search policy, branches and waypoints.
-    pub evaluation: f64,
-    /// Insertion and xNES.
-    pub archive: f64,
-    /// Walk.
-    pub walk: f64,
-}
-
-/// How the search policy does.
-#[derive(Debug, Clone, PartialEq)]
-pub struct SearchPolicy {
-    /// Mean true return.
-    pub objective: f64,
-    /// Mean length of its episodes.
-    pub length: f64,
-}
-
-/// What an iteration gave.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Report {
-    /// Iterations made, this one included.
-    pub iteration: u64,
-    /// Of the result archive.
-    pub metrics: Metrics,
-    /// Cells that were empty before.
-    pub new_cells: usize,
-    /// Branches that the soft archive accepted.
-    pub accepted: usize,
-    /// Candidates that were not considered because something about them is not finite.
-    pub refused: usize,
-    /// Restarts since the beginning.
-    pub restarts: u64,
-    /// Environment steps since the beginning.
-    pub env_steps: u64,
-    /// How the search policy did before it walked.
-    pub search_policy: SearchPolicy,
-    /// What xNES then believed in: weights of the objective and of each measure.
-    pub coefficients: Vec<f64>,
-    /// Training of the copy that serves the objective.
-    pub gradients: Course,
-    /// Training of the walk; `None` if the search restarted instead. A walk that failed has left the search policy and
-    /// the reward model where they were; what the branches found is kept.
-    pub walk: Option<Result<Course, Trouble>>,
-    /// Where the time went.
-    pub seconds: Seconds,
-}
-
-/// Why a search cannot start or go on.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-pub enum SearchError {
-    /// A value makes no sense.
-    #[error(transparent)]
-    Setting(#[from] SettingError),
-    /// A network of an impossible shape.
-    #[error(transparent)]
-    Shape(#[from] ShapeError),
-    /// An archive or xNES.
-    #[error(transparent)]
-    Archive(#[from] magpie_qd::Error),
-    /// A saved state belongs to another search.
-    #[error("the saved state does not fit the configuration: {0}")]
-    Foreign(&'static str),
-    /// The reward model cannot be made, saved or restored.
-    #[error(transparent)]
-    Reward(#[from] RewardError),
-    /// Training failed.
-    #[error("{phase}: {reason}")]
-    Training {
-        /// Gradients or walk.
-        phase: &'static str,
-        /// What.
-        reason: Trouble,
-    },
-}
-
-/// What can go wrong in training.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-pub enum Trouble {
-    /// Of PPO.
-    #[error(transparent)]
-    Ppo(#[from] UpdateError),
-    /// Of the reward model.
-    #[error(transparent)]
-    Reward(#[from] RewardError),
-}
-
-impl SearchError {
-    fn during(phase: &'static str) -> impl FnOnce(Trouble) -> SearchError {
-        move |reason| SearchError::Training { phase, reason }
-    }
 }
 
 /// Which environments and noise a part of an iteration sees.
@@ -219,7 +124,7 @@ impl Search {
                 networks.policy_len(),
                 normaliser_len(env.observation_size()),
             )?,
-            pace: Pace::from(0.0),
+            growth: Growth::from(0.0),
             reward: objective.save()?,
         };
         let mut search = Search { env, networks, config, seed, objective, state };
@@ -292,14 +197,14 @@ impl Search {
 
         let (insertion, others) = self.insert(&outings)?;
         let told = self.state.xnes.tell(&coefficients, &insertion.values());
-        let believed = self.walk_coefficients();
+        let walk_coefficients = walk_coefficients(&self.state.xnes);
         self.state.agent = agent;
         seconds.archive = clock.lap();
 
         // Nothing accepted, a standstill, or a distribution that has collapsed: start elsewhere. A walk before that would
         // be thrown away, unless there is no elite to start from.
-        let flagged = self.has_flagged();
-        let restart = insertion.accepted() == 0 || told.is_err() || flagged;
+        let stalled = self.has_stalled();
+        let restart = insertion.accepted() == 0 || told.is_err() || stalled;
         let (walk, trail) = match restart && !self.state.archives.soft().is_empty() {
             true => (None, Vec::new()),
             false => match self.walk() {
@@ -308,7 +213,7 @@ impl Search {
             },
         };
         seconds.walk = clock.lap();
-        let on_the_walk = self.look_back(trail)?;
+        let on_the_walk = self.look_back(trail, outings.len() - 1)?;
         seconds.evaluation += clock.lap();
         if restart {
             self.restart()?;
@@ -327,7 +232,7 @@ impl Search {
             restarts: self.state.restarts,
             env_steps: self.state.env_steps,
             search_policy: SearchPolicy { objective: search_policy.objective, length: search_policy.length },
-            coefficients: believed,
+            walk_coefficients,
             gradients: gradients.course,
             walk,
             seconds,
@@ -385,35 +290,32 @@ impl Search {
         outings
     }
 
-    /// Tries what the search policy was on its walk, and offers it as one batch.
-    fn look_back(&mut self, trail: Vec<Policy>) -> Result<Insertion, SearchError> {
-        let (episodes, seed) = (self.config.episodes, self.seed_of(Part::Walked));
-        let (outings, steps) = Outing::of(&self.env, &self.networks, trail, episodes, seed);
-        self.state.env_steps += steps;
-        let iteration = self.state.iteration + 1;
-        let first = self.config.candidates_before_walk(self.env.measure_size()) as usize - 1;
-        let candidates: Vec<Candidate<'_>> = outings
-            .iter()
-            .enumerate()
-            .map(|(i, outing)| outing.candidate(Provenance { iteration, branch: Some((first + i) as u32) }))
-            .collect();
-        Ok(self.state.archives.add(&candidates)?)
-    }
-
     /// Offers the search policy alone, then all branches as one batch, then all waypoints; xNES learns from the
     /// branches. Returns what became of these and of the others.
     fn insert(&mut self, outings: &[Outing]) -> Result<(Insertion, [Insertion; 2]), SearchError> {
+        let (alone, others) = outings.split_at(1);
+        let (branches, waypoints) = others.split_at(self.config.branches as usize);
+        // Branches are counted from 0, and waypoints on from them; the search policy itself has no number.
+        let (alone, tried) = (self.offer(alone, None)?, self.offer(branches, Some(0))?);
+        Ok((tried, [alone, self.offer(waypoints, Some(branches.len()))?]))
+    }
+
+    /// Tries what the search policy was on its walk, and offers it as one batch numbered from `first`.
+    fn look_back(&mut self, trail: Vec<Policy>, first: usize) -> Result<Insertion, SearchError> {
+        let (episodes, seed) = (self.config.episodes, self.seed_of(Part::Walked));
+        let (outings, steps) = Outing::of(&self.env, &self.networks, trail, episodes, seed);
+        self.state.env_steps += steps;
+        self.offer(&outings, Some(first))
+    }
+
+    /// Offers policies to both archives as one batch.
+    fn offer(&mut self, outings: &[Outing], first: Option<usize>) -> Result<Insertion, SearchError> {
         // Counted from 1, as in reports.
         let iteration = self.state.iteration + 1;
-        // Number 0 is the search policy itself; waypoints are counted on from the branches.
-        let provenance = |i: usize| Provenance { iteration, branch: i.checked_sub(1).map(|b| b as u32) };
+        let provenance = |i| Provenance { iteration, branch: first.map(|first| (first + i) as u32) };
         let candidates: Vec<Candidate<'_>> =
             outings.iter().enumerate().map(|(i, outing)| outing.candidate(provenance(i))).collect();
-        let (alone, others) = candidates.split_at(1);
-        let (branches, waypoints) = others.split_at(self.config.branches as usize);
-        let archives = &mut self.state.archives;
-        let (alone, branches) = (archives.add(alone)?, archives.add(branches)?);
-        Ok((branches, [alone, archives.add(waypoints)?]))
+        Ok(self.state.archives.add(&candidates)?)
     }
 
     /// PPO on the mixture that xNES now believes in. Returns also what the search policy was on the way, if that is to
@@ -427,16 +329,8 @@ impl Search {
         walked
     }
 
-    /// The mean of xNES, with |c₀| in place of c₀: the paper states the goal of the search policy so, and a walk is
-    /// never paid for doing badly.
-    fn walk_coefficients(&self) -> Vec<f64> {
-        let mut coefficients = self.state.xnes.mean().to_vec();
-        coefficients[0] = coefficients[0].abs();
-        coefficients
-    }
-
     fn try_walk(&mut self) -> Result<(Course, Vec<Policy>), Trouble> {
-        let coefficients = self.walk_coefficients().into_iter().map(|c| c as f32).collect();
+        let coefficients = walk_coefficients(&self.state.xnes).into_iter().map(|c| c as f32).collect();
         let environments = self.config.environments;
         let archives = &self.state.archives;
         let blend = Blend::new(coefficients, environments as usize, self.config.curiosity, archives);
@@ -454,9 +348,9 @@ impl Search {
     }
 
     /// Whether the archive grows so slowly that the search had better go on elsewhere.
-    fn has_flagged(&mut self) -> bool {
+    fn has_stalled(&mut self) -> bool {
         let (score, iterations) = (self.metrics().qd_score_offset, self.state.iteration + 1);
-        self.state.pace.has_flagged(score, iterations, self.config.patience)
+        self.state.growth.has_stalled(score, iterations, self.config.patience)
     }
 
     /// There is nothing to be found here: a new distribution, and a random elite as search policy, behind its own normaliser.
@@ -470,7 +364,7 @@ impl Search {
         }
         *xnes = Xnes::start(self.env.measure_size(), self.config.sigma0, &mut draws)?;
         *restarts += 1;
-        self.state.pace = Pace::from(self.metrics().qd_score_offset);
+        self.state.growth = Growth::from(self.metrics().qd_score_offset);
         Ok(())
     }
 
@@ -492,6 +386,14 @@ impl Search {
     }
 }
 
+/// The mean of xNES, with |c₀| in place of c₀: the paper states the goal of the search policy so, and a walk is never
+/// paid for doing badly.
+fn walk_coefficients(xnes: &Xnes) -> Vec<f64> {
+    let mut coefficients = xnes.mean().to_vec();
+    coefficients[0] = coefficients[0].abs();
+    coefficients
+}
+
 /// Time since the last lap.
 struct Clock(Instant);
 
@@ -503,5 +405,16 @@ impl Clock {
     fn lap(&mut self) -> f64 {
         let now = Instant::now();
         (now - std::mem::replace(&mut self.0, now)).as_secs_f64()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_walk_is_never_paid_for_doing_badly() {
+        let xnes = Xnes::new(vec![-0.5, -1.5, 2.0], 1.0).unwrap();
+        assert_eq!(walk_coefficients(&xnes), [0.5, -1.5, 2.0]);
     }
 }

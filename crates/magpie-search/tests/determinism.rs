@@ -5,6 +5,8 @@ use std::sync::Arc;
 use magpie_envs::{Environment, Options};
 use magpie_search::{Objective, Scope, Search, SearchConfig, State};
 
+const ITERATIONS: usize = 5;
+
 fn config(env: &Environment) -> SearchConfig {
     let mut config = SearchConfig {
         environments: 70,
@@ -12,6 +14,8 @@ fn config(env: &Environment) -> SearchConfig {
         waypoints: true,
         gradient_iterations: 2,
         walk_iterations: 2,
+        // So little patience that it is tried whether restarts repeat themselves too.
+        patience: 1,
         ..SearchConfig::paper(env)
     };
     config.train.window = 32;
@@ -39,9 +43,10 @@ fn with_threads<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> T {
 fn run(threads: usize) -> Vec<u8> {
     with_threads(threads, || {
         let mut search = start();
-        for _ in 0..3 {
+        for _ in 0..ITERATIONS {
             search.iterate().unwrap();
         }
+        assert!(search.state().restarts > 0, "nothing has tried a restart");
         bytes(&search)
     })
 }
@@ -55,7 +60,7 @@ fn threads_do_not_matter() {
 fn stopping_and_resuming_does_not_matter() {
     let resumed = with_threads(2, || {
         let mut search = start();
-        for _ in 0..3 {
+        for _ in 0..ITERATIONS {
             search.iterate().unwrap();
             let state: State = postcard::from_bytes(&bytes(&search)).unwrap();
             let env = Arc::new(Environment::new("hopper", Options::default()).unwrap());

@@ -13,8 +13,8 @@ const LINKS: usize = 2_000_000;
 /// The fastest fused multiply-adds of `threads` threads, in 10⁹ floating-point operations a second. `on_all` has to run
 /// the work it is handed once on each of them.
 ///
-/// It is the better of two numbers of independent chains. Eight hide the latency of two units of AVX-512; for the
-/// sixteen registers of AVX2, of which a chain needs two, twelve are too many.
+/// It is the better of two numbers of independent chains. Twelve hide the latency of two units of AVX-512. A chain of
+/// sixteen lanes needs two registers of AVX2, which has sixteen in all: there six are as many as fit beside the constants.
 pub fn peak_gflops(isa: Isa, threads: usize, on_all: impl Fn(&(dyn Fn() + Sync))) -> f64 {
     let rate = |chains: usize, work: &(dyn Fn() + Sync)| {
         let start = Instant::now();

@@ -170,16 +170,20 @@ fn default_folder(config: &Config) -> String {
 /// What is about to be done, before the first result is there.
 fn announce(run: &TrainRun) -> anyhow::Result<()> {
     let (config, state) = (run.config(), run.search().state());
-    let SearchConfig { environments, branches, episodes, .. } = config.search;
+    let SearchConfig { environments, branches, episodes, curiosity, .. } = config.search;
+    let base = match curiosity.base {
+        0.0 => String::new(),
+        base => format!(" and {base} for every step"),
+    };
     let mut out = std::io::stderr().lock();
     writeln!(
         out,
-        "{} measured by {} in {} cells, reward {}, curiosity {}, {environments} environments, {branches} branches of {episodes} episodes; {}",
+        "{} measured by {} in {} cells, reward {}, curiosity {}{base}, {environments} environments, {branches} branches of {episodes} episodes; {}",
         config.task,
         config.measure,
         state.archives.cells().count(),
         config.reward.model,
-        config.search.curiosity.weight,
+        curiosity.weight,
         run.directory().path().display(),
     )?;
     match state.iteration {

@@ -52,6 +52,20 @@ pub(super) fn read(bytes: &[u8], given: &Given) -> Result<Demonstrations, Proble
     let measures = table("measures")?;
     let rewards = optional("rewards")?.unwrap_or_default();
 
+    let found = [
+        ("returns", returns.as_ref().map(Vec::len)),
+        ("demonstrator_returns", objectives.as_ref().map(Vec::len)),
+        ("demonstrator_measures", demonstrator_measures.as_ref().map(|table| table.rows)),
+    ];
+    for (name, found) in found {
+        if let Some(found) = found.filter(|&found| found != lengths.len()) {
+            let episodes = lengths.len();
+            return problem!(
+                "{name} has {found} rows; expected {episodes}, one for each of the lengths {lengths:?}"
+            );
+        }
+    }
+
     let known = rewards.iter().any(|&reward| reward != 0.0);
     let (taken, outside) = limited(&actions);
     let mut repairs = vec![
@@ -68,14 +82,13 @@ pub(super) fn read(bytes: &[u8], given: &Given) -> Result<Demonstrations, Proble
         length,
         // The file does not say so, but only an episode of full length was cut off.
         terminated: length < given.horizon as usize,
-        true_return: returns.as_ref().and_then(|returns| returns.get(number).copied()),
+        true_return: returns.as_ref().map(|returns| returns[number]),
         measures: Vec::new(),
-        demonstrator: objectives.as_ref().and_then(|objectives| objectives.get(number)).map(|&objective| {
-            let table = demonstrator_measures.as_ref().filter(|table| number < table.rows);
-            Demonstrator {
-                objective,
-                measures: table.map_or_else(Vec::new, |table| table.row(number).to_vec()),
-            }
+        demonstrator: objectives.as_ref().map(|objectives| Demonstrator {
+            objective: objectives[number],
+            measures: demonstrator_measures
+                .as_ref()
+                .map_or_else(Vec::new, |table| table.row(number).to_vec()),
         }),
     };
     Demonstrations::new(Columns {

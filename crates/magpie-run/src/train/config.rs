@@ -139,3 +139,6 @@ impl Config {
         })
     }
 }
+
+#[cfg(test)]
+mod tests;

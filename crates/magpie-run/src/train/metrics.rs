@@ -60,7 +60,7 @@ pub(super) fn row(report: &Report, seconds: f64) -> [f64; COLUMNS.len()] {
     let of_walk = |value: fn(&magpie_learn::UpdateStats) -> f64| walk.as_ref().map_or(none, value);
     let shares = [Some(report.gradients.curious_share), walked.map(|c| c.curious_share)];
     let curious = shares.iter().flatten().sum::<f64>() / shares.iter().flatten().count() as f64;
-    let [objective_weight, measures_weight] = match (&report.walk, report.coefficients.split_first()) {
+    let [objective_weight, measures_weight] = match (walked, report.walk_coefficients.split_first()) {
         (Some(_), Some((objective, measures))) => {
             [*objective, measures.iter().map(|c| c * c).sum::<f64>().sqrt()]
         }

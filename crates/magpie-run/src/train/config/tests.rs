@@ -1,0 +1,131 @@
+use std::path::Path;
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::settings::resolve;
+
+fn preset(task: &str, model: ModelName, preset: Preset) -> Config {
+    Config::new(task, Measure::FeetContact, model, preset).unwrap()
+}
+
+#[test]
+fn presets_spend_what_the_documentation_says() {
+    for (name, iterations, environments, waypoints, patience) in [
+        (Preset::Quick, 40, 300, true, 3),
+        (Preset::Desktop, 500, 300, true, 3),
+        (Preset::Paper, 2000, 3000, false, 0),
+    ] {
+        let config = preset("walker2d", ModelName::Gail, name);
+        let SearchConfig { environments: e, waypoints: w, patience: p, branches, episodes, .. } =
+            config.search;
+        assert_eq!((config.iterations, e, w, p), (iterations, environments, waypoints, patience));
+        assert_eq!((branches, episodes), (300, 10));
+    }
+}
+
+#[test]
+fn curiosity_is_for_learnt_rewards_and_an_ant_is_paid_to_live() {
+    let bonus = |task, model| {
+        let curiosity = preset(task, model, Preset::Quick).search.curiosity;
+        (curiosity.weight, curiosity.base)
+    };
+    assert_eq!(bonus("ant", ModelName::Gail), (2.0, 0.0));
+    assert_eq!(bonus("ant", ModelName::True), (0.0, 2.0));
+    assert_eq!(bonus("hopper", ModelName::True), (0.0, 0.0));
+}
+
+/// Keys and values of a search, and what stands between them.
+fn word() -> impl Strategy<Value = String> {
+    let words = [
+        "task",
+        "measure",
+        "seed",
+        "iterations",
+        "demos",
+        "file",
+        "count",
+        "reward",
+        "model",
+        "gail",
+        "vail",
+        "airl",
+        "hidden",
+        "mix",
+        "gradient_penalty",
+        "world",
+        "robot",
+        "friction",
+        "strength",
+        "hurdles",
+        "search",
+        "environments",
+        "branches",
+        "episodes",
+        "waypoints",
+        "patience",
+        "sigma0",
+        "archive",
+        "resolution",
+        "learning_rate",
+        "threshold_min",
+        "curiosity",
+        "weight",
+        "scope",
+        "train",
+        "window",
+        "minibatches",
+        "gamma",
+        "ppo",
+        "adam",
+        "\"walker2d\"",
+        "\"jump\"",
+        "\"window\"",
+        ".",
+        ".",
+        ".",
+        "=",
+        "=",
+        "[",
+        "]",
+        "{",
+        "}",
+        "\n",
+        "\"",
+        "0",
+        "1",
+        "-2.5",
+        "1e400",
+        "4294967296",
+        "9223372036854775807",
+        "true",
+        "nan",
+        "inf",
+        " ",
+        ",",
+    ];
+    prop_oneof![9 => prop::sample::select(words.to_vec()).prop_map(str::to_owned), 1 => any::<String>()]
+}
+
+proptest! {
+    /// More cases: `PROPTEST_CASES=1000000 cargo test -p magpie-run --lib anything_gives`.
+    #[test]
+    fn anything_gives_a_search_that_can_be_run_or_an_error(
+        text in prop::collection::vec(word(), 0..12).prop_map(|words| words.concat()),
+        key in prop::collection::vec(prop::sample::select(vec![
+            "search", "train", "ppo", "archive", "curiosity", "environments", "branches", "episodes", "patience",
+            "window", "minibatches", "resolution", "weight", "seed", "iterations", "reward", "thinning",
+        ]), 1..4),
+        value in word(),
+    ) {
+        let set = [format!("{}={value}", key.join("."))];
+        for (file, sets) in [(Some((Path::new("my.toml"), text.as_str())), &[][..]), (None, &set[..])] {
+            if let Ok(config) = resolve(preset("walker2d", ModelName::Gail, Preset::Quick), file, sets) {
+                // Neither may panic, whatever has been read.
+                if config.check(2).is_ok() {
+                    prop_assert!(config.most_env_steps() > 0);
+                }
+            }
+        }
+    }
+}
