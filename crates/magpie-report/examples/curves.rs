@@ -43,6 +43,7 @@ fn main() -> Result<(), Problem> {
         title: &options.title,
         subtitle: band,
         x: &options.x.replace("env_steps", "environment steps").replace('_', " "),
+        whole_x: options.x == "iteration",
         y: &options.y.replace('_', " "),
         width: WIDE,
     };

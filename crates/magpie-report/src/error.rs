@@ -27,7 +27,7 @@ pub enum ReportError {
         /// What is wrong with it.
         problem: String,
     },
-    /// A folder that cannot be looked into, or made.
+    /// A folder of the report that cannot be made, or cleared of an earlier one.
     #[error("{}: {reason}", path.display())]
     Folder {
         /// The folder.

@@ -124,7 +124,7 @@ fn what_does_not_fit_is_refused() {
 }
 
 const LABELS: Labels<'static> =
-    Labels { title: "learning", subtitle: "", x: "steps", y: "return", width: WIDE };
+    Labels { title: "learning", subtitle: "", x: "steps", whole_x: false, y: "return", width: WIDE };
 
 #[test]
 fn curves_leave_out_what_is_not_finite_and_refuse_what_does_not_fit() {
@@ -140,6 +140,16 @@ fn curves_leave_out_what_is_not_finite_and_refuse_what_does_not_fit() {
     let whole = curves(&[of(vec![1.0, 5.0])], &LABELS).unwrap();
     assert_eq!(curves(&[of(vec![1.0, 5.0, f64::NAN])], &LABELS).unwrap(), whole);
     assert!(!whole.svg().contains("NaN"));
+}
+
+#[test]
+fn an_axis_that_counts_has_no_fractions() {
+    let series = Series { x: vec![1.0, 2.0], mean: vec![10.0, 20.0], ..Series::default() };
+    let svg = |whole_x| {
+        curves(std::slice::from_ref(&series), &Labels { whole_x, ..LABELS }).unwrap().svg().to_owned()
+    };
+    assert!(svg(false).contains(">1.2<"));
+    assert!(svg(true).contains(">1<") && svg(true).contains(">2<") && !svg(true).contains(">1."));
 }
 
 proptest! {

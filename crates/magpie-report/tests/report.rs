@@ -202,6 +202,166 @@ fn one_run_and_a_run_that_has_hardly_begun_make_a_report() {
     assert!(error.contains("no search was found") && error.contains("no iteration yet"), "{error}");
 }
 
+/// The text of a file of a report that is written anew.
+fn written(runs: &Path, name: &str) -> String {
+    let out = tempfile::tempdir().unwrap();
+    of(runs).write(out.path()).unwrap();
+    std::fs::read_to_string(out.path().join(name)).unwrap()
+}
+
+/// The names of the files in a folder of a report, sorted.
+fn names(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).unwrap();
+    let mut names: Vec<String> =
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn what_is_no_folder_of_runs_is_said_and_the_rest_is_shown() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    Sketch::default().write(&at("good"));
+    std::fs::write(at("file"), "text").unwrap();
+    std::fs::create_dir(at("empty")).unwrap();
+    let bad = [at("nowhere"), at("file"), at("empty")];
+    let report = report(&[&bad[..], &[at("good")]].concat()).unwrap();
+    assert_eq!(report.runs(), 1);
+    let error = magpie_report::report(&bad).err().unwrap().to_string();
+    assert!(error.contains("folders that `magpie train` made"), "{error}");
+    for expected in [
+        "nowhere: left out: there is no such folder",
+        "file: left out: it is no folder",
+        "empty: left out: no run is in it",
+    ] {
+        assert!(said(&report).contains(expected), "{expected} is not in\n{}", said(&report));
+        assert!(error.contains(expected), "{expected} is not in\n{error}");
+    }
+    assert!(report.html().contains(&format!("<b>{}</b>", bad[0].display())));
+}
+
+#[test]
+fn one_seed_has_no_interval() {
+    let folder = tempfile::tempdir().unwrap();
+    let add = |seed, curiosity| {
+        let run = folder.path().join(format!("{seed}-{curiosity}"));
+        Sketch { seed, curiosity, ..Sketch::default() }.write(&run);
+    };
+    // Whether each row of a table has an interval: its two ends stand before the last `after` fields.
+    let known = |name: &str, after: usize| -> Vec<bool> {
+        let text = written(folder.path(), name);
+        let ends = |line: &str| line.rsplit(',').skip(after).take(2).map(|end| !end.is_empty()).collect();
+        text.lines()
+            .skip(1)
+            .map(|line| {
+                let ends: Vec<bool> = ends(line);
+                assert_eq!(ends[0], ends[1], "{line}");
+                ends[0]
+            })
+            .collect()
+    };
+    let lines = || {
+        let svg = written(folder.path(), "figures/walker2d-feet_contact-iqm.svg");
+        (svg.matches("stroke-linejoin").count(), svg)
+    };
+    add(1, 0.0);
+    add(1, 2.0);
+    assert_eq!(known("tables/iqm.csv", 0), [false, false]);
+    assert_eq!(known("tables/curiosity.csv", 1), [false, false]);
+    for name in ["tables/iqm.tex", "tables/curiosity.tex"] {
+        assert!(!written(folder.path(), name).contains('['), "{name}");
+    }
+    let (drawn, svg) = lines();
+    assert!(drawn == 0 && svg.contains("one seed each") && !svg.contains("interval"), "{svg}");
+
+    add(2, 0.0);
+    assert_eq!(known("tables/iqm.csv", 0), [true, false]);
+    assert_eq!(known("tables/curiosity.csv", 1), [false, false], "one side has one seed");
+    let (drawn, svg) = lines();
+    assert!(drawn == 1 && svg.contains("where there are several seeds"), "{svg}");
+
+    add(2, 2.0);
+    assert_eq!(known("tables/iqm.csv", 0), [true, true]);
+    assert_eq!(known("tables/curiosity.csv", 1), [true, true]);
+    assert!(written(folder.path(), "tables/iqm.tex").contains('['));
+    assert_eq!(lines().0, 2);
+}
+
+#[test]
+fn rows_and_tables_without_content_are_left_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = Sketch::default().write(&folder.path().join("run"));
+    let out = folder.path().join("out");
+    let page = of(&run).write(&out).unwrap();
+    let page = std::fs::read_to_string(page).unwrap();
+    assert!(!page.contains("<td>run again</td>") && page.contains("have not been run again"));
+    for name in ["results.csv", "results.tex"] {
+        let text = std::fs::read_to_string(out.join("tables").join(name)).unwrap();
+        assert!(text.contains("as stored") && !text.contains("run again"), "{text}");
+    }
+    let expected = [
+        "ccdf.csv",
+        "curves.csv",
+        "iqm.csv",
+        "iqm.tex",
+        "results-as-in-the-paper.tex",
+        "results.csv",
+        "results.tex",
+        "runs.csv",
+        "runs.tex",
+    ];
+    assert_eq!(names(&out.join("tables")), expected);
+    assert_eq!(page.matches("href=\"tables/").count(), expected.len());
+    reevaluated(&run);
+    assert!(written(&run, "tables/results.csv").contains("run again,1,"));
+    std::fs::remove_file(run.join("metrics.csv")).unwrap();
+    of(&run).write(&out).unwrap();
+    assert!(!out.join("tables/curves.csv").exists() && out.join("tables/ccdf.csv").exists());
+}
+
+#[test]
+fn iterations_are_whole_numbers_on_the_axes() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = Sketch { iterations: [2, 2], ..Sketch::default() }.write(folder.path());
+    let svg = written(&run, "figures/walker2d-feet_contact-coverage-iterations.svg");
+    assert!(svg.contains(">1<") && svg.contains(">2<") && !svg.contains(">1.2<"), "{svg}");
+}
+
+#[test]
+fn a_report_takes_the_place_of_an_earlier_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let [plain, curious] = [0.0, 2.0]
+        .map(|curiosity| Sketch { curiosity, ..Sketch::default() }.write(&at(&format!("runs/{curiosity}"))));
+    let both = report(&[plain.clone(), curious]).unwrap();
+    let one = of(&plain);
+    for name in ["fresh", "again"] {
+        std::fs::create_dir(at(name)).unwrap();
+    }
+    one.write(&at("fresh")).unwrap();
+    both.write(&at("again")).unwrap();
+    assert_ne!(names(&at("again/figures")), names(&at("fresh/figures")));
+    // What a report would not call so is not its own.
+    std::fs::create_dir(at("again/figures/mine.svg")).unwrap();
+    std::fs::write(at("again/figures/mine.txt"), "mine").unwrap();
+    std::fs::write(at("again/mine.csv"), "mine").unwrap();
+    one.write(&at("again")).unwrap();
+    assert!(at("again/mine.csv").exists());
+    let mut figures = names(&at("fresh/figures"));
+    figures.extend(["mine.svg", "mine.txt"].map(str::to_owned));
+    figures.sort();
+    assert_eq!(names(&at("again/figures")), figures);
+    assert_eq!(names(&at("again/tables")), names(&at("fresh/tables")));
+
+    // Beside a page that is somebody else's nothing is removed.
+    std::fs::create_dir_all(at("foreign/figures")).unwrap();
+    std::fs::write(at("foreign/figures/mine.svg"), "mine").unwrap();
+    std::fs::write(at("foreign/report.html"), "<title>mine</title>").unwrap();
+    one.write(&at("foreign")).unwrap();
+    assert!(at("foreign/figures/mine.svg").exists());
+}
+
 fn report_error(folder: &Path) -> String {
     report(&[folder.to_owned()]).err().unwrap().to_string()
 }

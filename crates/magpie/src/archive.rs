@@ -55,11 +55,26 @@ pub fn file_of(run: &Path) -> PathBuf {
     if run.is_dir() { run.join("archive.safetensors") } else { run.to_owned() }
 }
 
-/// Refuses to write a table over a file of a run.
+/// What `magpie train` and `magpie ppo` leave in the folder of a run.
+const FILES_OF_A_RUN: [&str; 8] = [
+    "archive.safetensors",
+    "config.toml",
+    "demonstrations.safetensors",
+    "lock",
+    "metrics.csv",
+    "policy.safetensors",
+    "reevaluation.csv",
+    "robot.toml",
+];
+
+/// Refuses to write a result over a file of a run.
 pub fn spare(out: &Path) -> anyhow::Result<()> {
-    let precious = ["safetensors", "toml"].iter().any(|&kind| out.extension().is_some_and(|e| e == kind));
+    let folder = out.parent().unwrap_or(Path::new(""));
+    let in_run = |folder: &Path| folder.join("config.toml").is_file();
+    let named = out.file_name().is_some_and(|name| FILES_OF_A_RUN.iter().any(|&file| name == file));
+    let in_checkpoint = folder.ends_with("checkpoint") && folder.parent().is_some_and(in_run);
     anyhow::ensure!(
-        !precious,
+        !(named && in_run(folder) || in_checkpoint),
         "{}: this is the name of a file that a run needs; choose another",
         out.display()
     );

@@ -19,8 +19,8 @@ pub struct Args {
     /// changes named here.
     run: PathBuf,
     /// Of an archive, all elites: the corrected QD-Score and coverage beside the stored ones. This is what is done if
-    /// no elite is named. In the folder of a run, and in its own world, the result is kept as reevaluation.csv, where
-    /// `magpie report` finds it.
+    /// no elite is named. In the folder of a run, in its own world and with drawn actions, the result is kept as
+    /// reevaluation.csv, where `magpie report` finds it.
     #[arg(long, conflicts_with_all = ["best", "cell"])]
     all: bool,
     /// Of an archive, the elite with the highest return.
@@ -98,8 +98,9 @@ fn of_archive(args: &Args) -> anyhow::Result<()> {
             let archive = ArchiveOutline::from(&saved).fingerprint();
             let iteration = saved.about.iteration;
             let result = Reevaluation { archive, iteration, episodes, seed: args.seed, metrics };
-            if let Err(e) = result.save(folder) {
-                writeln!(std::io::stderr(), "not kept for `magpie report`: {e}")?;
+            match result.save(folder) {
+                Ok(()) => writeln!(std::io::stdout(), "kept for `magpie report` in {}", folder.display())?,
+                Err(e) => writeln!(std::io::stderr(), "not kept for `magpie report`: {e}")?,
             }
         }
         _ => {}

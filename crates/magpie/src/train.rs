@@ -31,7 +31,7 @@ pub struct Args {
     demos: Option<PathBuf>,
     /// Bonus for each step of an episode that behaves like nobody in the archive; if not given, 2 with a learnt reward and
     /// 0 with the true one.
-    #[arg(long, value_name = "Q", conflicts_with = "resume")]
+    #[arg(long, value_name = "Q", conflicts_with = "resume", allow_negative_numbers = true)]
     curiosity: Option<f64>,
     /// How behaviour is measured: feet_contact, jump or angle; feet_contact if not given.
     #[arg(long, conflicts_with = "resume")]
@@ -40,10 +40,10 @@ pub struct Args {
     #[arg(long, value_enum, default_value = "quick", conflicts_with = "resume")]
     preset: PresetArg,
     /// Iterations to make in all; as the preset says if not given.
-    #[arg(long, value_parser = session::count)]
+    #[arg(long, value_parser = session::count, allow_negative_numbers = true)]
     iterations: Option<u64>,
     /// Seed of all random streams; 0 if not given.
-    #[arg(long, conflicts_with = "resume")]
+    #[arg(long, conflicts_with = "resume", allow_negative_numbers = true)]
     seed: Option<u64>,
     /// Settings from a TOML file over those of the preset; it needs only those that differ. The config.toml of a run
     /// is one.
@@ -202,9 +202,10 @@ fn beside_demonstrations(run: &TrainRun) -> Option<String> {
         (returns.iter().copied().reduce(f64::min)?, returns.iter().copied().reduce(f64::max)?);
     let elites = run.search().state().archives.elites();
     let as_good = elites.filter(|elite| elite.entry.objective >= least).count();
-    let count = returns.len();
+    let (count, thinning) = (returns.len(), run.config().reward.thinning);
     Some(format!(
-        "from {count} demonstrations with returns of {least:.0} to {most:.0}; elites that reach the least of them: {as_good}"
+        "from every {thinning}th step of {count} demonstrations with returns of {least:.0} to {most:.0}; elites that \
+         reach the least of them: {as_good}"
     ))
 }
 

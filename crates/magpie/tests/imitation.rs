@@ -223,4 +223,43 @@ fn demonstrations_from_elsewhere_are_imported() {
     fine(&import("hopper"));
     let info = succeed(&["demos", "info", text(&out)]);
     assert!(info.contains("8 in 2 episodes") && info.contains("in.npz"), "{info}");
+    let message = said(&magpie(&["demos", "info", text(&out), "--plot", text(&npz.with_extension("png"))]));
+    assert!(message.contains("they hold no measures"), "{message}");
+
+    let own = magpie(&["demos", "import", text(&out), "--task", "hopper", "--out", text(&out)]);
+    assert!(!own.status.success() && said(&own).contains("this is the file to import"), "{}", said(&own));
+}
+
+#[test]
+fn measures_that_are_others_than_said_are_refused() {
+    let (temporary, demos) = demonstrated();
+    let out = temporary.path().join("out.safetensors");
+    let import = ["demos", "import", text(&demos), "--task", "hopper", "--out", text(&out), "--measure"];
+    fine(&magpie(&[&import[..], &["feet_contact"]].concat()));
+    let angle = magpie(&[&import[..], &["angle"]].concat());
+    let message = said(&angle);
+    assert!(!angle.status.success(), "accepted");
+    assert!(message.contains("1 measures an episode, but angle of hopper has 2"), "{message}");
+}
+
+#[test]
+fn files_of_a_run_are_not_written_over() {
+    let (temporary, demos) = demonstrated();
+    let run = temporary.path().join("true");
+    for file in ["archive.safetensors", "config.toml", "metrics.csv", "checkpoint/search"] {
+        let path = run.join(file);
+        let before = fs::read(&path).unwrap();
+        for command in [
+            vec!["demos", "make", text(&run), "-n", "1", "--out", text(&path)],
+            vec!["demos", "import", text(&demos), "--task", "hopper", "--out", text(&path)],
+            vec!["demos", "info", text(&demos), "--plot", text(&path)],
+            vec!["eval", text(&run), "--best", "--episodes", "1", "--table", text(&path)],
+            vec!["archive", "export", text(&run), "--format", "csv", "--out", text(&path)],
+        ] {
+            let output = magpie(&command);
+            assert!(!output.status.success(), "{command:?}");
+            assert!(said(&output).contains("a file that a run needs"), "{}", said(&output));
+            assert!(fs::read(&path).unwrap() == before, "{command:?}");
+        }
+    }
 }

@@ -7,6 +7,8 @@ pub(super) struct Axis {
     pub(super) range: [f64; 2],
     /// Where the ends are.
     pub(super) pixels: [f64; 2],
+    /// Whether only whole numbers get ticks, as there is nothing between what is counted.
+    pub(super) whole: bool,
 }
 
 /// A tick and its label.
@@ -27,7 +29,7 @@ impl Axis {
 
     /// At most about `count` ticks at round numbers.
     pub(super) fn ticks(&self, count: usize) -> Vec<Tick> {
-        ticks(self.range, count)
+        ticks(self.range, count, self.whole)
     }
 }
 
@@ -40,14 +42,19 @@ pub(super) fn widened([low, high]: [f64; 2]) -> [f64; 2] {
     [low - margin, high + margin]
 }
 
-/// Round numbers within a range: multiples of 1, 2, 2.5 or 5 times a power of ten.
-pub(super) fn ticks([low, high]: [f64; 2], count: usize) -> Vec<Tick> {
+/// Round numbers within a range: multiples of 1, 2, 2.5 or 5 times a power of ten; only `whole` ones if asked.
+pub(super) fn ticks([low, high]: [f64; 2], count: usize, whole: bool) -> Vec<Tick> {
     let rough = (high / 2.0 - low / 2.0) / (count.max(1) as f64 / 2.0);
+    let rough = if whole { rough.max(1.0) } else { rough };
     let power = 10f64.powf(rough.log10().floor());
-    let step = [1.0, 2.0, 2.5, 5.0, 10.0].into_iter().map(|m| m * power).find(|&step| step >= rough * 0.999);
+    // From 1 on, 2.5 is the only step that is not whole.
+    let fits = |step: &f64| *step >= rough * 0.999 && !(whole && *step == 2.5);
+    let step = [1.0, 2.0, 2.5, 5.0, 10.0].into_iter().map(|m| m * power).find(fits);
     let Some(step) = step.filter(|step| step.is_normal()) else { return Vec::new() };
     let (first, last) = ((low / step - 1e-6).ceil(), (high / step + 1e-6).floor());
-    let values: Vec<f64> = (0..=(last - first) as usize).map(|i| (first + i as f64) * step).collect();
+    // None if a short range lies between two whole numbers.
+    let found = (last - first + 1.0).max(0.0) as usize;
+    let values: Vec<f64> = (0..found).map(|i| (first + i as f64) * step).collect();
     let largest = values.iter().fold(0.0f64, |most, v| most.max(v.abs()));
     values.into_iter().map(|value| Tick { value, label: label(value, step, largest) }).collect()
 }
@@ -104,7 +111,7 @@ mod tests {
     #[test]
     fn ticks_are_round_and_say_so_shortly() {
         let labels = |range, count| -> Vec<String> {
-            ticks(range, count).into_iter().map(|tick| tick.label).collect()
+            ticks(range, count, false).into_iter().map(|tick| tick.label).collect()
         };
         assert_eq!(labels([0.0, 1.0], 5), ["0", "0.2", "0.4", "0.6", "0.8", "1.0"]);
         assert_eq!(labels([0.0, 0.25], 5), ["0", "0.05", "0.10", "0.15", "0.20", "0.25"]);
@@ -116,14 +123,27 @@ mod tests {
     }
 
     #[test]
+    fn what_is_counted_has_whole_ticks() {
+        let labels =
+            |range| -> Vec<String> { ticks(range, 6, true).into_iter().map(|tick| tick.label).collect() };
+        assert_eq!(labels([1.0, 2.0]), ["1", "2"]);
+        assert_eq!(labels([0.5, 1.5]), ["1"]);
+        assert_eq!(labels([0.0, 15.0]), ["0", "5", "10", "15"], "and not 2.5");
+        assert_eq!(labels([0.0, 150.0]), ["0", "25", "50", "75", "100", "125", "150"]);
+        assert_eq!(labels([0.2, 0.8]), [""; 0]);
+    }
+
+    #[test]
     fn any_range_has_few_ticks() {
         let numbers = [0.0, 1.0, -1.0, 1e-300, -1e300, 1e300, f64::MAX, f64::MIN, 1e16, 1e16 + 2.0, 5e-324];
         for low in numbers {
             for high in numbers {
                 if low < high {
-                    let found = ticks([low, high], 5);
-                    assert!(found.len() < 20, "{low} {high}: {}", found.len());
-                    assert!(found.iter().all(|tick| tick.value.is_finite()));
+                    for whole in [false, true] {
+                        let found = ticks([low, high], 5, whole);
+                        assert!(found.len() < 20, "{low} {high}: {}", found.len());
+                        assert!(found.iter().all(|tick| tick.value.is_finite()));
+                    }
                 }
             }
         }

@@ -34,6 +34,8 @@ pub struct Labels<'a> {
     pub subtitle: &'a str,
     /// Name of the x axis.
     pub x: &'a str,
+    /// Whether x counts something, so that only whole numbers get ticks.
+    pub whole_x: bool,
     /// Name of the y axis.
     pub y: &'a str,
     /// Width of the picture, [`WIDE`](super::WIDE) or [`NARROW`](super::NARROW).
@@ -58,20 +60,22 @@ pub fn curves(series: &[Series], labels: &Labels<'_>) -> Result<Figure, PlotErro
         }
     }
     let all: Vec<Vec<Point>> = series.iter().map(points).collect();
-    let x = rounded(extent(all.iter().flatten().map(|p| [p.x, p.x])).ok_or(PlotError::Empty)?);
+    let x = extent(all.iter().flatten().map(|p| [p.x, p.x])).ok_or(PlotError::Empty)?;
+    let x = rounded(x, labels.whole_x);
     let y = extent(all.iter().flatten().map(|p| [p.low, p.high])).ok_or(PlotError::Empty)?;
     // A little air, so that curves do not run along the edge.
     let air = 0.03 * (y[1] / 2.0 - y[0] / 2.0) * 2.0;
     let y = [if y[0] == 0.0 { 0.0 } else { y[0] - air }, y[1] + air].map(|v| v.clamp(f64::MIN, f64::MAX));
 
-    let widest = ticks(y, TICKS).iter().map(|tick| text_width(&tick.label, TICK)).fold(0.0, f64::max);
+    let widest = ticks(y, TICKS, false).iter().map(|tick| text_width(&tick.label, TICK)).fold(0.0, f64::max);
     let left = (widest + 50.0).round();
     // Wide fields are flatter, as there is less to compare across them.
     let (width, height) = (labels.width, 0.3 * labels.width + 140.0);
     let mut drawing = Drawing::new(width);
     heading(&mut drawing, left, labels.title, labels.subtitle);
     let top = legend(&mut drawing, series, left, if labels.subtitle.is_empty() { 58.0 } else { 80.0 });
-    let panel = Panel::new(x, y, [left, top], [width - left - 30.0, height]);
+    let mut panel = Panel::new(x, y, [left, top], [width - left - 30.0, height]);
+    panel.x.whole = labels.whole_x;
     for tick in panel.y.ticks(TICKS) {
         let height = panel.y.pixel(tick.value).round();
         drawing.line((panel.x.pixels[0], height), (panel.x.pixels[1], height), GRID);
@@ -130,10 +134,10 @@ fn extent(ranges: impl Iterator<Item = [f64; 2]>) -> Option<[f64; 2]> {
 }
 
 /// A range whose ends are at zero and at a tick, if these are near.
-fn rounded([low, high]: [f64; 2]) -> [f64; 2] {
+fn rounded([low, high]: [f64; 2], whole: bool) -> [f64; 2] {
     let near = 0.01 * (high / 2.0 - low / 2.0) * 2.0;
     let low = if (0.0..near).contains(&low) { 0.0 } else { low };
-    match ticks([low, (high + near).min(f64::MAX)], TICKS).last() {
+    match ticks([low, (high + near).min(f64::MAX)], TICKS, whole).last() {
         Some(last) if last.value > high => [low, last.value],
         _ => [low, high],
     }

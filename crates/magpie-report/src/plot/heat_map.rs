@@ -129,7 +129,7 @@ fn scale(map: &HeatMap<'_>) -> [f64; 2] {
 }
 
 fn level(axis: &Axis, objective: f64) -> usize {
-    let levels = Axis { range: axis.range, pixels: [0.0, LEVELS as f64] };
+    let levels = Axis { pixels: [0.0, LEVELS as f64], ..*axis };
     (levels.pixel(objective) as usize).min(LEVELS - 1)
 }
 
@@ -144,7 +144,7 @@ fn bars(drawing: &mut Drawing, map: &HeatMap<'_>, dimension: &Dimension) -> f64 
     drawing.fill(&panel.outline(), EMPTY, 1.0, true);
     let edges = Edges::new(panel.x, dimension.cells);
     let ground = panel.y.pixel(0.0).round();
-    let colours = Axis { range: [low, high], pixels: [0.0, 1.0] };
+    let colours = Axis { range: [low, high], pixels: [0.0, 1.0], whole: false };
     for (index, objective) in best(map.cells.iter().copied()) {
         let [left, right] = edges.of(index);
         let top = panel.y.pixel(objective).round();
@@ -173,7 +173,8 @@ fn maps(drawing: &mut Drawing, map: &HeatMap<'_>) -> f64 {
     let room = pitch - before - 10.0;
     let side = map.dimensions.iter().map(|d| whole(room, d.cells)).fold(0.0, f64::max);
     let rows = pairs.len().div_ceil(columns);
-    let colours = Axis { range: scale(map), pixels: [TOP + (rows - 1) as f64 * (side + BELOW) + side, TOP] };
+    let pixels = [TOP + (rows - 1) as f64 * (side + BELOW) + side, TOP];
+    let colours = Axis { range: scale(map), pixels, whole: false };
     for (n, [i, j]) in pairs.into_iter().enumerate() {
         let (x, y) = (&map.dimensions[i], &map.dimensions[j]);
         let corner = [(n % columns) as f64 * pitch + before, TOP + (n / columns) as f64 * (side + BELOW)];

@@ -1,4 +1,4 @@
-//! Estimates with their intervals: a line for each, the better ones further right.
+//! Estimates with their intervals: a row for each, the better ones further right.
 
 use super::axis::widened;
 use super::colour::of_series;
@@ -14,10 +14,8 @@ pub struct Dot {
     pub name: String,
     /// The estimate.
     pub value: f64,
-    /// Lower end of the interval.
-    pub low: f64,
-    /// Upper end of the interval.
-    pub high: f64,
+    /// The ends of the interval, if there is one.
+    pub interval: Option<[f64; 2]>,
     /// Which of the colours it has.
     pub style: usize,
 }
@@ -29,7 +27,7 @@ pub struct Dot {
 pub fn intervals(dots: &[Dot], labels: &Labels<'_>) -> Result<Figure, PlotError> {
     const ROW: f64 = 30.0;
     const TOP: f64 = 72.0;
-    let numbers = || dots.iter().flat_map(|d| [d.value, d.low, d.high]);
+    let numbers = || dots.iter().flat_map(|d| d.interval.into_iter().flatten().chain([d.value]));
     if dots.is_empty() || numbers().any(|v| !v.is_finite()) {
         return Err(PlotError::Empty);
     }
@@ -47,11 +45,13 @@ pub fn intervals(dots: &[Dot], labels: &Labels<'_>) -> Result<Figure, PlotError>
     panel.ground(&mut drawing, labels.x, 5);
     for (i, dot) in dots.iter().enumerate() {
         let y = TOP + ROW * (i as f64 + 0.5);
-        let [low, high, at] = [dot.low, dot.high, dot.value].map(|v| panel.x.pixel(v));
         let (colour, _) = of_series(dot.style);
         drawing.text((left - 10.0, y + 0.35 * TICK), TICK, Anchor::End, INK, &dot.name);
-        drawing.curve(&format!("M{} {}H{}", Short(low), Short(y), Short(high)), colour, "", None);
-        drawing.spot((at, y), colour);
+        if let Some(ends) = dot.interval {
+            let [low, high] = ends.map(|v| Short(panel.x.pixel(v)));
+            drawing.curve(&format!("M{low} {}H{high}", Short(y)), colour, "", None);
+        }
+        drawing.spot((panel.x.pixel(dot.value), y), colour);
     }
     Ok(drawing.finish(TOP + height + 56.0))
 }

@@ -20,8 +20,8 @@ impl Panel {
     /// A field at `left`, `top` that shows these ranges; y grows upwards.
     pub(super) fn new(x: [f64; 2], y: [f64; 2], [left, top]: [f64; 2], [width, height]: [f64; 2]) -> Panel {
         Panel {
-            x: Axis { range: x, pixels: [left, left + width] },
-            y: Axis { range: y, pixels: [top + height, top] },
+            x: Axis { range: x, pixels: [left, left + width], whole: false },
+            y: Axis { range: y, pixels: [top + height, top], whole: false },
         }
     }
 

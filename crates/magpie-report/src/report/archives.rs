@@ -102,6 +102,7 @@ pub(super) fn ccdf(scene: &Scene) -> Result<Option<(Picture, String)>, ReportErr
         title: &scene.title(),
         subtitle: &subtitle,
         x: "return",
+        whole_x: false,
         y: "cells at least as good (%)",
         width: NARROW,
     };

@@ -3,7 +3,7 @@
 use crate::error::ReportError;
 use crate::plot::{Dot, Labels, NARROW, intervals};
 use crate::runs::{CURIOUS, Method, Metric, Run, Scene, may_be_left_out};
-use crate::statistics::bootstrap::{Bootstrap, CONFIDENCE, Estimate};
+use crate::statistics::bootstrap::{Bootstrap, CONFIDENCE, Interval};
 use crate::statistics::effect::effect;
 use crate::statistics::paper::EFFECTS;
 use crate::statistics::summary::mean;
@@ -39,7 +39,7 @@ pub(super) fn tukey(scene: &Scene, metrics: &[Metric]) -> (Sheet, Option<String>
             .collect();
         match tukey_hsd(&groups, CONFIDENCE) {
             Ok(test) => rows.extend(test.comparisons.iter().map(|pair| {
-                let interval = crate::statistics::bootstrap::Interval { low: pair.low, high: pair.high };
+                let interval = Interval { low: pair.low, high: pair.high };
                 vec![
                     Entry::Text(scene.title()),
                     Entry::Text(metric.name().to_owned()),
@@ -72,7 +72,7 @@ pub(super) fn iqm(scenes: &[Scene]) -> Result<Sheet, ReportError> {
                 let values = values(method, metric);
                 row.push(match values.is_empty() {
                     true => Entry::Nothing,
-                    false => estimate(Bootstrap::default().iqm(&[values])?),
+                    false => estimate(&[values])?,
                 });
             }
             rows.push(row);
@@ -81,19 +81,27 @@ pub(super) fn iqm(scenes: &[Scene]) -> Result<Sheet, ReportError> {
     for (method, score) in over_all(scenes)? {
         let mut row =
             vec![Entry::Text("all tasks, share of the best method".to_owned()), Entry::Text(method)];
-        row.extend([Entry::Nothing, estimate(score)]);
+        row.extend([Entry::Nothing, score]);
         row.extend(std::iter::repeat_n(Entry::Nothing, Metric::OF_THE_PAPER.len() - 1));
         rows.push(row);
     }
     Ok(Sheet { slug: "iqm", title: "Inter-quartile means", columns, rows })
 }
 
-fn estimate(found: Estimate) -> Entry {
-    Entry::Estimate(found.value, Some(found.interval))
+fn estimate(strata: &[Vec<f64>]) -> Result<Entry, ReportError> {
+    let (value, interval) = iqm_of(strata)?;
+    Ok(Entry::Estimate(value, interval))
+}
+
+/// The inter-quartile mean over all runs of all strata, and its interval if every stratum has several runs: a single one
+/// says nothing about others, and the bootstrap would take it for certain.
+fn iqm_of(strata: &[Vec<f64>]) -> Result<(f64, Option<Interval>), ReportError> {
+    let found = Bootstrap::default().iqm(strata)?;
+    Ok((found.value, Some(found.interval).filter(|_| strata.iter().all(|runs| runs.len() > 1))))
 }
 
 /// QD-Scores over all scenes, each divided by the highest mean of any method there, for methods that were run in all.
-fn over_all(scenes: &[Scene]) -> Result<Vec<(String, Estimate)>, ReportError> {
+fn over_all(scenes: &[Scene]) -> Result<Vec<(String, Entry)>, ReportError> {
     let mut found = Vec::new();
     if scenes.len() < 2 {
         return Ok(found);
@@ -110,7 +118,7 @@ fn over_all(scenes: &[Scene]) -> Result<Vec<(String, Estimate)>, ReportError> {
         };
         let strata: Option<Vec<Vec<f64>>> = scenes.iter().map(shares).collect();
         if let Some(strata) = strata.filter(|strata| strata.iter().all(|values| !values.is_empty())) {
-            found.push((name.clone(), Bootstrap::default().iqm(&strata)?));
+            found.push((name.clone(), estimate(&strata)?));
         }
     }
     Ok(found)
@@ -122,18 +130,24 @@ pub(super) fn picture(scene: &Scene) -> Result<Option<Picture>, ReportError> {
     for method in &scene.methods {
         let values = values(method, Metric::QdScore);
         if !values.is_empty() {
-            let Estimate { value, interval } = Bootstrap::default().iqm(&[values])?;
-            let name = method.name.clone();
-            dots.push(Dot { name, value, low: interval.low, high: interval.high, style: method.style });
+            let (value, interval) = iqm_of(&[values])?;
+            let interval = interval.map(|Interval { low, high }| [low, high]);
+            dots.push(Dot { name: method.name.clone(), value, interval, style: method.style });
         }
     }
     if dots.len() < 2 {
         return Ok(None);
     }
+    let subtitle = match dots.iter().filter(|dot| dot.interval.is_some()).count() {
+        0 => "one seed each",
+        known if known == dots.len() => "with stratified-bootstrap 95 % intervals",
+        _ => "with bootstrap 95 % intervals where there are several seeds",
+    };
     let labels = Labels {
         title: &scene.title(),
-        subtitle: "with stratified-bootstrap 95 % intervals",
+        subtitle,
         x: "inter-quartile mean of the QD-Score",
+        whole_x: false,
         y: "",
         width: NARROW,
     };

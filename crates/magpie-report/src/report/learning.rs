@@ -83,6 +83,7 @@ pub(super) fn picture(
         title: &scene.title(),
         subtitle: &subtitle,
         x: axis.label(),
+        whole_x: axis == Axis::Iterations,
         y: metric.label(),
         width: NARROW,
     };

@@ -19,6 +19,9 @@ use sheet::Sheet;
 /// Pixels of a PNG for each of the picture's own: sharp on fine screens and in print.
 const PNG_SCALE: u8 = 2;
 
+/// The folders beside the page, and how the names of the files in them end.
+const BESIDE: [(&str, [&str; 2]); 2] = [("figures", ["svg", "png"]), ("tables", ["csv", "tex"])];
+
 /// A picture with its name.
 struct Picture {
     /// Of its files.
@@ -79,12 +82,19 @@ pub fn report(places: &[PathBuf]) -> Result<Report, ReportError> {
     let results = results::sheet(&scenes)?;
     let iqm = comparisons::iqm(&scenes)?;
     let every_run = results::runs(&scenes);
-    let mut files = vec![
-        ("tables/curves.csv".to_owned(), curves),
-        ("tables/ccdf.csv".to_owned(), shares),
-        ("tables/results-as-in-the-paper.tex".to_owned(), paper_table.latex()),
-    ];
+    let mut files = Vec::new();
+    // A table without rows is no file: who includes it would have a head over nothing.
+    for (name, text, head) in [("curves", curves, learning::CSV_HEAD), ("ccdf", shares, archives::CCDF_HEAD)]
+    {
+        if text != head {
+            files.push((format!("tables/{name}.csv"), text));
+        }
+    }
+    files.push(("tables/results-as-in-the-paper.tex".to_owned(), paper_table.latex()));
     for sheet in [&results, &iqm, &curiosity, &every_test, &every_run] {
+        if sheet.rows.is_empty() {
+            continue;
+        }
         files.push((format!("tables/{}.csv", sheet.slug), sheet.csv()));
         files.push((format!("tables/{}.tex", sheet.slug), sheet.latex()));
     }
@@ -147,12 +157,17 @@ impl Report {
         page::html(self)
     }
 
-    /// Writes the page, the pictures and the tables into a folder, which is made if it is not there. The page comes last,
-    /// so that a page that is there has everything beside it. Returns where it is.
+    /// Writes the page, the pictures and the tables into a folder, which is made if it is not there. The pictures and
+    /// tables of an earlier report there are removed: some may be of methods that are gone. The page comes last, so that a
+    /// new page has everything beside it. Returns where it is.
     pub fn write(&self, folder: &Path) -> Result<PathBuf, ReportError> {
-        for name in ["figures", "tables"] {
+        let page = folder.join("report.html");
+        let earlier = std::fs::read_to_string(&page).is_ok_and(|text| page::is_ours(&text));
+        for (name, endings) in BESIDE {
             let path = folder.join(name);
-            std::fs::create_dir_all(&path).map_err(|reason| ReportError::Folder { path, reason })?;
+            std::fs::create_dir_all(&path)
+                .and_then(|()| if earlier { clear(&path, &endings) } else { Ok(()) })
+                .map_err(|reason| ReportError::Folder { path, reason })?;
         }
         for picture in self.pictures() {
             let path = folder.join("figures").join(&picture.name);
@@ -164,7 +179,6 @@ impl Report {
         for (name, text) in &self.files {
             write_whole(&folder.join(name), text.as_bytes())?;
         }
-        let page = folder.join("report.html");
         write_whole(&page, self.html().as_bytes())?;
         Ok(page)
     }
@@ -175,6 +189,19 @@ impl Report {
             learning.chain(&chapter.maps).chain(&chapter.summaries)
         })
     }
+}
+
+/// Removes the files directly in a folder whose names end so. Folders and links are somebody else's.
+fn clear(folder: &Path, endings: &[&str]) -> std::io::Result<()> {
+    for entry in std::fs::read_dir(folder)? {
+        let entry = entry?;
+        let path = entry.path();
+        let ours = path.extension().is_some_and(|found| endings.iter().any(|&ending| found == ending));
+        if ours && entry.file_type()?.is_file() {
+            std::fs::remove_file(path)?;
+        }
+    }
+    Ok(())
 }
 
 /// A name that any file system takes.

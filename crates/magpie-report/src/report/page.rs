@@ -14,6 +14,10 @@ use super::{Chapter, Picture, Report};
 const STYLE: &str = include_str!("page/style.css");
 const SCRIPT: &str = include_str!("page/script.js");
 
+/// How the title begins and what the heading is: by them a page is known to be one of ours.
+const TITLE: &str = "<title>magpie: ";
+const HEADING: &str = "<h1>What the runs say</h1>";
+
 /// Notes that are shown at once; the others can be opened.
 const NOTES_AT_ONCE: usize = 8;
 
@@ -21,10 +25,7 @@ pub(super) fn html(report: &Report) -> String {
     let tasks: Vec<&str> = report.chapters.iter().map(|chapter| chapter.title.as_str()).collect();
     let runs = if report.runs == 1 { "1 run".to_owned() } else { format!("{} runs", report.runs) };
     let mut body = String::new();
-    push(
-        &mut body,
-        format_args!("<header><h1>What the runs say</h1>\n<p>{runs} of <code>magpie train</code> on "),
-    );
+    push(&mut body, format_args!("<header>{HEADING}\n<p>{runs} of <code>magpie train</code> on "));
     push(&mut body, format_args!("{}.</p>\n{}</header>\n", escaped(&tasks.join("; ")), contents(report)));
     notes(&mut body, report);
     results(&mut body, report);
@@ -38,10 +39,15 @@ pub(super) fn html(report: &Report) -> String {
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <title>magpie: {}</title>\n<link rel=\"icon\" href=\"data:,\">\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n\
+         {TITLE}{}</title>\n<link rel=\"icon\" href=\"data:,\">\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n\
          {body}</main>\n<div id=\"hint\" role=\"status\" hidden></div>\n<script>\n{SCRIPT}</script>\n</body>\n</html>\n",
         escaped(&tasks.join("; "))
     )
+}
+
+/// Whether a page was made here.
+pub(super) fn is_ours(page: &str) -> bool {
+    page.contains(TITLE) && page.contains(HEADING)
 }
 
 /// Writing into a string cannot fail.

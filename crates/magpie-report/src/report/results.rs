@@ -57,7 +57,9 @@ pub(super) fn sheet(scenes: &[Scene]) -> Result<Sheet, ReportError> {
             let stored = cells(method, Run::last)?;
             row(STORED, method.runs.len(), iterations(&method.runs), stored);
             let again = method.runs.iter().filter(|run| run.reevaluation.is_some()).count();
-            row(CORRECTED, again, String::new(), cells(method, Run::corrected)?);
+            if again > 0 {
+                row(CORRECTED, again, String::new(), cells(method, Run::corrected)?);
+            }
             let published = Metric::ALL.map(|metric| of_the_paper(scene, &method.family, metric));
             if published.iter().any(Option::is_some) {
                 row(PAPER, paper::SEEDS, "2000".to_owned(), published.map(entry).to_vec());

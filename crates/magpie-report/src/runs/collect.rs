@@ -1,6 +1,7 @@
 //! Runs found in folders.
 
 use std::collections::BTreeSet;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use super::run::{Note, Run};
@@ -18,16 +19,27 @@ pub struct Collection {
 /// How far below a folder runs are looked for: a sweep, its parts, and their runs.
 const DEPTH: usize = 3;
 
-/// Reads all runs at these places. Each is the folder of a run, or a folder with such folders in it.
+/// Reads all runs at these places. Each is the folder of a run, or a folder with such folders in it; what is neither is
+/// noted.
 ///
 /// # Errors
-/// If a place does not exist, or there is no run at all.
+/// If there is no run at all.
 pub fn collect(places: &[PathBuf]) -> Result<Collection, ReportError> {
     let mut folders = Vec::new();
-    for place in places {
-        find(place, DEPTH, &mut folders)?;
-    }
     let mut found = Collection::default();
+    for place in places {
+        let before = folders.len();
+        let problem = match find(place, DEPTH, &mut folders) {
+            Ok(()) if folders.len() > before => continue,
+            Ok(()) => format!("left out: no run is in it, nor up to {DEPTH} folders below it"),
+            Err(e) if e.kind() == io::ErrorKind::NotFound => "left out: there is no such folder".to_owned(),
+            Err(e) if e.kind() == io::ErrorKind::NotADirectory => {
+                "left out: it is no folder; name the folder of a run, or a folder with runs in it".to_owned()
+            }
+            Err(e) => format!("left out: {e}"),
+        };
+        found.notes.push(Note { place: place.display().to_string(), problem });
+    }
     let mut seen = BTreeSet::new();
     for folder in folders {
         // The same run may be named twice, or by way of a link.
@@ -57,8 +69,7 @@ pub fn collect(places: &[PathBuf]) -> Result<Collection, ReportError> {
 
 /// Appends the folders of runs at or below a folder. What has the files of a run but no configuration is one too: its
 /// damage has to be said.
-fn find(folder: &Path, depth: usize, into: &mut Vec<PathBuf>) -> Result<(), ReportError> {
-    let wrong = |reason| ReportError::Folder { path: folder.to_owned(), reason };
+fn find(folder: &Path, depth: usize, into: &mut Vec<PathBuf>) -> io::Result<()> {
     let is_run =
         ["config.toml", "metrics.csv", "archive.safetensors"].iter().any(|file| folder.join(file).is_file());
     if is_run {
@@ -66,8 +77,8 @@ fn find(folder: &Path, depth: usize, into: &mut Vec<PathBuf>) -> Result<(), Repo
         return Ok(());
     }
     let mut inside = Vec::new();
-    for entry in std::fs::read_dir(folder).map_err(wrong)? {
-        let path = entry.map_err(wrong)?.path();
+    for entry in std::fs::read_dir(folder)? {
+        let path = entry?.path();
         if path.is_dir() {
             inside.push(path);
         }

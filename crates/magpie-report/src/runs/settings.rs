@@ -16,6 +16,9 @@ use crate::error::ReportError;
 /// How the name of a family with curiosity ends.
 pub(crate) const CURIOUS: &str = "-EBC";
 
+/// Settings that there were not from the beginning, and what searches did before.
+const LATER: [(&str, &str); 2] = [("search.patience", "0"), ("search.waypoints", "false")];
+
 /// The settings of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
@@ -48,6 +51,9 @@ impl Settings {
         }
         let mut others = BTreeMap::new();
         flatten("", &Value::Table(table), &mut others);
+        for (key, before) in LATER {
+            others.entry(key.to_owned()).or_insert_with(|| before.to_owned());
+        }
         let mut take = |keys: &[&str]| {
             let found = keys.iter().find_map(|&key| others.remove(key));
             found.ok_or_else(|| wrong(format!("there is no `{}`", keys[0])))
@@ -160,7 +166,18 @@ mod tests {
         let keys: Vec<&str> = settings.others.keys().map(String::as_str).collect();
         assert_eq!(
             keys,
-            ["reward.gail.rate", "reward.thinning", "search.branches", "search.curiosity.weight"]
+            [
+                "reward.gail.rate",
+                "reward.thinning",
+                "search.branches",
+                "search.curiosity.weight",
+                "search.patience",
+                "search.waypoints"
+            ]
+        );
+        assert_eq!(
+            (&*settings.others["search.patience"], &*settings.others["search.waypoints"]),
+            ("0", "false")
         );
         let older = format!("reward = \"true\"\n{SEARCH}[search.curiosity]\nweight = 0.0\n");
         assert_eq!(read(&older).unwrap().unwrap().family(), "true reward");

@@ -16,8 +16,8 @@ use super::summary::mean;
 pub struct Effect {
     /// By how many per cent the mean with exceeds the mean without.
     pub percent: f64,
-    /// Where that would lie with other runs. `None` if the mean without may be zero or negative as far as these runs
-    /// tell: then the ratio has no bound.
+    /// Where that would lie with other runs. `None` if a side has but one run, which says nothing about others, or if
+    /// the mean without may be zero or negative as far as these runs tell: then the ratio has no bound.
     pub interval: Option<Interval>,
 }
 
@@ -29,6 +29,9 @@ pub fn effect(with: &[f64], without: &[f64], bootstrap: Bootstrap) -> Result<Eff
     let Some(percent) = change(&strata) else {
         return Err(StatisticsError::BaselineNotPositive(mean(without).unwrap_or_default()));
     };
+    if with.len() < 2 || without.len() < 2 {
+        return Ok(Effect { percent, interval: None });
+    }
     let replicates: Option<Vec<f64>> = bootstrap.replicates(&strata, change)?.into_iter().collect();
     let interval = replicates.and_then(|replicates| percentile_interval(&replicates));
     Ok(Effect { percent, interval })
@@ -62,6 +65,17 @@ mod tests {
     }
 
     #[test]
+    fn one_run_on_a_side_has_no_interval() {
+        let interval = |with: &[f64], without: &[f64]| {
+            effect(with, without, Bootstrap::default()).unwrap().interval.is_some()
+        };
+        assert!(interval(&[3.0, 4.0], &[1.0, 2.0]));
+        assert!(
+            !interval(&[3.0], &[1.0, 2.0]) && !interval(&[3.0, 4.0], &[1.0]) && !interval(&[3.0], &[1.0])
+        );
+    }
+
+    #[test]
     fn there_are_no_per_cents_of_nothing() {
         let bootstrap = Bootstrap::default();
         let error = effect(&[1.0], &[-3.0, 1.0], bootstrap).unwrap_err().to_string();
@@ -70,6 +84,6 @@ mod tests {
         assert!(effect(&[1.0], &[1e-320], bootstrap).is_err());
         assert!(effect(&[], &[1.0], bootstrap).is_err());
         // Positive on average, but some replicates are not.
-        assert_eq!(effect(&[1.0], &[-1.0, 2.0, 2.0], bootstrap).unwrap().interval, None);
+        assert_eq!(effect(&[1.0, 1.0], &[-1.0, 2.0, 2.0], bootstrap).unwrap().interval, None);
     }
 }

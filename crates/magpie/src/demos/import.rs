@@ -3,11 +3,13 @@
 use std::io::Write;
 use std::path::PathBuf;
 
+use anyhow::ensure;
 use magpie_envs::{EPISODE_STEPS, Environment, Measure, Options, TASKS};
 use magpie_rewards::Sizes;
 use magpie_rewards::demonstrations::{Given, import};
 
 use super::table;
+use crate::archive;
 
 #[derive(clap::Args)]
 pub struct Args {
@@ -24,7 +26,13 @@ pub struct Args {
     out: PathBuf,
 }
 
+/// Imports a file. Observations and actions are taken to be those of magpie's task, entry by entry: nothing in the
+/// formats says so, and the same robot in another simulator may have as many.
 pub fn run(args: &Args) -> anyhow::Result<()> {
+    archive::spare(&args.out)?;
+    let same =
+        |a: &PathBuf, b: &PathBuf| a.canonicalize().ok().is_some_and(|a| b.canonicalize().ok() == Some(a));
+    ensure!(!same(&args.file, &args.out), "--out {}: this is the file to import", args.out.display());
     let options = Options { measure: Some(args.measure), ..Options::default() };
     let env = Environment::new(&args.task, options)?;
     let name = args.file.file_name().unwrap_or(args.file.as_os_str());
@@ -39,9 +47,26 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
             sizes: Some(Sizes { observation: env.observation_size(), action: env.action_size() }),
         },
     )?;
+    let dimensions = env.measure_dimensions().len();
+    for place in demonstrations.places().into_iter().flatten() {
+        ensure!(
+            place.len() == dimensions,
+            "{}: the file has {} measures an episode, but {} of {} has {dimensions}; say what they are with --measure",
+            args.file.display(),
+            place.len(),
+            args.measure,
+            args.task
+        );
+    }
     demonstrations.save(&args.out)?;
     let mut screen = std::io::stdout().lock();
     table::write(&mut screen, &demonstrations)?;
+    writeln!(
+        screen,
+        "\nObservations and actions are taken to be those of magpie's {} (Brax 0.1.0), in its order; nothing in the file\n\
+         says so.",
+        args.task
+    )?;
     writeln!(screen, "\nwritten to {}", args.out.display())?;
     Ok(())
 }

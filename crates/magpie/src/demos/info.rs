@@ -1,5 +1,6 @@
 //! `magpie demos info`: what a file of demonstrations holds.
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, ensure};
@@ -9,6 +10,7 @@ use magpie_rewards::Demonstrations;
 use magpie_rewards::demonstrations::{Given, import};
 
 use super::table;
+use crate::archive;
 use crate::picture::{self, Scene};
 
 #[derive(clap::Args)]
@@ -25,8 +27,11 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     let demonstrations = import(&args.file, &Given { source, ..Given::default() })?;
     table::write(&mut std::io::stdout().lock(), &demonstrations)?;
     let Some(plot) = &args.plot else { return Ok(()) };
+    archive::spare(plot)?;
     let png = draw(&demonstrations).with_context(|| format!("{}: no picture", args.file.display()))?;
-    write(plot, &png)
+    write(plot, &png)?;
+    writeln!(std::io::stdout(), "\nwritten to {}", plot.display())?;
+    Ok(())
 }
 
 /// The space of measures, with a mark for each demonstration and its return as the colour of its cell.
@@ -41,6 +46,7 @@ fn draw(demonstrations: &Demonstrations) -> anyhow::Result<Vec<u8>> {
     let env = Environment::new(&about.task, Options { measure: Some(measure), ..Options::default() })?;
     let dimensions = env.measure_dimensions();
     let places: Vec<Option<Vec<f64>>> = demonstrations.places();
+    ensure!(places.iter().any(Option::is_some), "they hold no measures, so there is nothing to draw");
     let fits = |place: &Vec<f64>| place.len() == dimensions.len();
     ensure!(
         places.iter().all(|place| place.as_ref().is_some_and(fits)),

@@ -71,11 +71,13 @@ impl Args {
 
 pub fn run(args: &Args) -> anyhow::Result<()> {
     let path = archive::file_of(&args.run);
+    let out = args.out.clone().unwrap_or_else(|| path.with_file_name("demos.safetensors"));
+    archive::spare(&out)?;
     let saved = load_archive(&path)?;
     let chosen: Vec<&SavedElite> = args.choose(&saved.elites).into_iter().map(|i| &saved.elites[i]).collect();
     ensure!(
         chosen.len() == args.number as usize,
-        "{}: {} demonstrations were asked for, but there are {} elites to choose from; ask for fewer",
+        "{}: {} demonstrations were asked for, but there are {} elites to choose from; ask for fewer, or raise --top",
         path.display(),
         args.number,
         chosen.len()
@@ -86,7 +88,6 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     let policies: Vec<&Policy> = chosen.iter().map(|e| &e.policy).collect();
     let recordings = record(&env, &networks, &policies, Actions::Mean, args.seed);
 
-    let out = args.out.clone().unwrap_or_else(|| path.with_file_name("demos.safetensors"));
     let demonstrations = demonstrations(&saved, &env, &chosen, &recordings)
         .with_context(|| format!("the episodes make no demonstrations: {}", path.display()))?;
     let demonstrations = demonstrations.sparse(args.every)?;
