@@ -109,8 +109,9 @@ fn a_run_whose_demonstrations_were_exchanged_does_not_go_on() {
     let (temporary, demos) = demonstrated();
     let run = temporary.path().join("run");
     fine(&imitate(&run, "1", "gail", &demos));
-    let one = run.join("demonstrations.safetensors");
+    let one = temporary.path().join("one.safetensors");
     succeed(&["demos", "make", text(&temporary.path().join("true")), "-n", "1", "--out", text(&one)]);
+    fs::copy(&one, run.join("demonstrations.safetensors")).unwrap();
     let message = said(&magpie(&["train", "--resume", text(&run), "--iterations", "2"]));
     assert!(message.contains("demonstrations.safetensors: differs from what the run"), "{message}");
 }

@@ -38,6 +38,8 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
 fn draw(demonstrations: &Demonstrations) -> anyhow::Result<Vec<u8>> {
     let columns = demonstrations.columns();
     let about = &columns.about;
+    let places: Vec<Option<Vec<f64>>> = demonstrations.places();
+    ensure!(places.iter().any(Option::is_some), "they hold no measures, so there is nothing to draw");
     ensure!(
         !about.task.is_empty() && !about.measure.is_empty(),
         "the file does not say of which task and measure they are; `magpie demos import` writes one that does"
@@ -45,8 +47,6 @@ fn draw(demonstrations: &Demonstrations) -> anyhow::Result<Vec<u8>> {
     let measure: Measure = about.measure.parse()?;
     let env = Environment::new(&about.task, Options { measure: Some(measure), ..Options::default() })?;
     let dimensions = env.measure_dimensions();
-    let places: Vec<Option<Vec<f64>>> = demonstrations.places();
-    ensure!(places.iter().any(Option::is_some), "they hold no measures, so there is nothing to draw");
     let fits = |place: &Vec<f64>| place.len() == dimensions.len();
     ensure!(
         places.iter().all(|place| place.as_ref().is_some_and(fits)),
