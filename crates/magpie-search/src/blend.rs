@@ -6,11 +6,14 @@ use magpie_rewards::RewardError;
 
 use crate::curiosity::{Curiosity, Memory};
 use crate::objective::Objective;
+use crate::steering::Steering;
 
-/// Pays c₀·(objective + bonus) + Σ cⱼ·measureⱼ for a step. Copy i of the gradient phase has cᵢ = 1 and the rest 0; the
+/// Pays c₀·(objective + bonus) + Σ cⱼ·measureⱼ for a step, and what the steering adds. Copy i of the gradient phase has cᵢ = 1 and the rest 0; the
 /// walk has the mean of xNES, with |c₀|.
 pub(crate) struct Blend<'a> {
     coefficients: Vec<f32>,
+    /// Paid for every step besides.
+    shift: f32,
     archives: &'a ArchivePair,
     curiosity: Curiosity,
     memory: Memory,
@@ -22,12 +25,14 @@ pub(crate) struct Blend<'a> {
 impl<'a> Blend<'a> {
     pub fn new(
         coefficients: Vec<f32>,
+        steering: &Steering,
         environments: usize,
         curiosity: Curiosity,
         archives: &'a ArchivePair,
     ) -> Blend<'a> {
         let memory = Memory::new(environments, coefficients.len() - 1);
-        Blend { coefficients, archives, curiosity, memory, curious: 0.0, windows: 0 }
+        let shift = steering.shift(&coefficients[1..]);
+        Blend { coefficients, shift, archives, curiosity, memory, curious: 0.0, windows: 0 }
     }
 
     /// Mean share of steps in empty cells; 0 without curiosity.
@@ -60,7 +65,7 @@ impl<'a> Blend<'a> {
         for (reward, row) in window.rewards.iter_mut().zip(window.measures.chunks_exact(measures.len())) {
             // Zero times a reward that is not finite would not be zero.
             let own = if weight == 0.0 { 0.0 } else { weight * *reward };
-            *reward = row.iter().zip(measures).fold(own, |sum, (m, c)| sum + c * m);
+            *reward = row.iter().zip(measures).fold(own + self.shift, |sum, (m, c)| sum + c * m);
         }
         Ok(())
     }
@@ -69,9 +74,12 @@ impl<'a> Blend<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use magpie_envs::{Environment, Options};
     use magpie_qd::{Acceptance, Grid};
 
-    fn paid(coefficients: &[f32], rewards: [f32; 2]) -> Vec<f32> {
+    /// One foot, on the ground for a quarter and a half of two steps.
+    fn paid(coefficients: &[f32], inward: bool, rewards: [f32; 2]) -> Vec<f32> {
+        let steering = Steering::new(&Environment::new("hopper", Options::default()).unwrap(), inward);
         let grid = Grid::new(vec![2], vec![0.0], vec![1.0]).unwrap();
         let rule = Acceptance::Soft { learning_rate: 0.5, threshold_min: 0.0 };
         let archives = ArchivePair::new(grid, rule, 1, 1).unwrap();
@@ -80,7 +88,7 @@ mod tests {
         let mut window = Window::new(1, 2, 1, 1, 1);
         window.rewards.copy_from_slice(&rewards);
         window.measures.copy_from_slice(&[0.25, 0.5]);
-        let mut blend = Blend::new(coefficients.to_vec(), 1, curiosity, &archives);
+        let mut blend = Blend::new(coefficients.to_vec(), &steering, 1, curiosity, &archives);
         blend.pay(&mut window, &Agent::new(&networks, 1), &networks, &Objective::True).unwrap();
         window.rewards
     }
@@ -88,11 +96,16 @@ mod tests {
     #[test]
     fn objective_bonus_and_measures_are_mixed() {
         // The archive is empty, so each step earns the bonus of 2.
-        assert_eq!(paid(&[0.5, -2.0], [1.0, 3.0]), [0.5 * 3.0 - 0.5, 0.5 * 5.0 - 1.0]);
+        assert_eq!(paid(&[0.5, -2.0], false, [1.0, 3.0]), [0.5 * 3.0 - 0.5, 0.5 * 5.0 - 1.0]);
+    }
+
+    #[test]
+    fn steered_inward_a_foot_is_paid_for_being_in_the_air() {
+        assert_eq!(paid(&[0.5, -2.0], true, [1.0, 3.0]), [0.5 * 3.0 + 1.5, 0.5 * 5.0 + 1.0]);
     }
 
     #[test]
     fn who_serves_a_measure_does_not_see_the_objective() {
-        assert_eq!(paid(&[0.0, 1.0], [f32::NAN, f32::INFINITY]), [0.25, 0.5]);
+        assert_eq!(paid(&[0.0, 1.0], false, [f32::NAN, f32::INFINITY]), [0.25, 0.5]);
     }
 }

@@ -19,6 +19,9 @@ pub struct SearchConfig {
     pub episodes: u32,
     /// Whether each copy, and the search policy on its walk, is tried like a branch after each window. Paper: no.
     pub waypoints: bool,
+    /// Whether measures are steered away from the ends of their ranges, and paid so that no step costs anything. Paper:
+    /// no.
+    pub inward: bool,
     /// N1: PPO iterations of each copy from which gradients are taken. Paper: 10.
     pub gradient_iterations: u32,
     /// N2: PPO iterations of the walk. Paper: 10.
@@ -77,6 +80,7 @@ impl SearchConfig {
             branches: 300,
             episodes: 10,
             waypoints: false,
+            inward: false,
             gradient_iterations: 10,
             walk_iterations: 10,
             patience: 0,

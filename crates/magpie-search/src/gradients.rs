@@ -11,6 +11,7 @@ use crate::error::Trouble;
 use crate::objective::Objective;
 use crate::phase::{Course, Gym, Phase};
 use crate::search::Critic;
+use crate::steering::Steering;
 
 /// Keeps the direction of a policy that has not moved from being divided by zero.
 const NORM_EPSILON: f64 = 1e-8;
@@ -30,7 +31,8 @@ fn share(environments: u32, i: usize, copies: usize) -> Range<u32> {
 }
 
 impl Gradients {
-    /// Trains one copy of the search policy for each of the critics, which learn on the way.
+    /// Trains one copy of the search policy, whose behaviour is `measures`, for each of the critics, which learn on the
+    /// way.
     ///
     /// The copies keep the eyes of the search policy: a direction is to be added to its weights, and weights that were
     /// learnt behind other normalisers would mean something else there.
@@ -38,11 +40,14 @@ impl Gradients {
         gym: &Gym,
         config: &SearchConfig,
         search: &Agent,
+        measures: &[f64],
         critics: &mut [Critic],
         archives: &ArchivePair,
         objective: &mut Objective,
     ) -> Result<Gradients, Trouble> {
         let copies = critics.len();
+        let steering = Steering::new(&gym.env, config.inward);
+        let signs = [vec![1.0], steering.slopes(measures)].concat();
         let ids = |i| share(config.environments, i, copies);
         let trainers = critics.iter().enumerate().map(|(i, critic)| {
             let mut trainer = gym.trainer(critic.with_policy_of(search), ids(i));
@@ -50,8 +55,8 @@ impl Gradients {
             trainer
         });
         let blends = (0..copies).map(|i| {
-            let unit = (0..copies).map(|j| f32::from(u8::from(i == j))).collect();
-            Blend::new(unit, ids(i).len(), config.curiosity, archives)
+            let unit = signs.iter().enumerate().map(|(j, &sign)| if i == j { sign } else { 0.0 }).collect();
+            Blend::new(unit, &steering, ids(i).len(), config.curiosity, archives)
         });
         let mut phase = Phase::new(trainers.collect(), blends.collect());
         if config.waypoints {
@@ -61,8 +66,9 @@ impl Gradients {
         let (agents, waypoints) = phase.finish();
         let weights = gym.networks.actor.parameters();
         let mut directions = Vec::with_capacity(copies);
-        for (critic, agent) in critics.iter_mut().zip(agents) {
-            directions.push(direction(&search.learner.policy[..weights], &agent.learner.policy[..weights]));
+        for ((critic, agent), sign) in critics.iter_mut().zip(agents).zip(signs) {
+            let (from, to) = (&search.learner.policy[..weights], &agent.learner.policy[..weights]);
+            directions.push(direction(from, to, sign));
             *critic = Critic::of(agent);
         }
         Ok(Gradients { directions, waypoints, course })
@@ -76,9 +82,10 @@ impl Gradients {
     }
 }
 
-fn direction(from: &[f32], to: &[f32]) -> Vec<f32> {
+/// From one policy to another, or away from it: the way in which a measure grows, whichever way its copy was trained.
+fn direction(from: &[f32], to: &[f32], sign: f32) -> Vec<f32> {
     let norm = from.iter().zip(to).map(|(a, b)| f64::from(b - a).powi(2)).sum::<f64>().sqrt();
-    let scale = (1.0 / (norm + NORM_EPSILON)) as f32;
+    let scale = sign * (1.0 / (norm + NORM_EPSILON)) as f32;
     from.iter().zip(to).map(|(a, b)| (b - a) * scale).collect()
 }
 
@@ -88,8 +95,9 @@ mod tests {
 
     #[test]
     fn directions_have_unit_length_and_standing_still_has_none() {
-        assert_eq!(direction(&[1.0, 1.0], &[4.0, 5.0]), [0.6, 0.8]);
-        assert_eq!(direction(&[1.0, 1.0], &[1.0, 1.0]), [0.0, 0.0]);
+        assert_eq!(direction(&[1.0, 1.0], &[4.0, 5.0], 1.0), [0.6, 0.8]);
+        assert_eq!(direction(&[1.0, 1.0], &[4.0, 5.0], -1.0), [-0.6, -0.8]);
+        assert_eq!(direction(&[1.0, 1.0], &[1.0, 1.0], 1.0), [0.0, 0.0]);
     }
 
     #[test]

@@ -30,6 +30,7 @@ mod objective;
 mod phase;
 mod report;
 mod search;
+mod steering;
 
 pub use config::{ArchiveConfig, SearchConfig};
 pub use curiosity::{Curiosity, Memory, Scope};

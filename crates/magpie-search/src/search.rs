@@ -22,6 +22,7 @@ use crate::growth::Growth;
 use crate::objective::Objective;
 use crate::phase::{Course, Gym, Phase};
 use crate::report::{Report, SearchPolicy, Seconds};
+use crate::steering::Steering;
 
 /// A critic with its optimiser's memory and the units that it speaks in.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -86,6 +87,7 @@ enum Part {
     Evaluation,
     Walk,
     Walked,
+    Branches,
 }
 
 /// A search under way.
@@ -187,15 +189,18 @@ impl Search {
         let mut clock = Clock::start();
         let mut seconds = Seconds::default();
         let agent = self.search_agent();
+        let (alone, steps) = self.try_out(vec![agent.policy()], Part::Evaluation);
+        seconds.evaluation = clock.lap();
 
-        let mut gradients = self.gradients(&agent)?;
+        let mut gradients = self.gradients(&agent, &alone[0].measures)?;
+        self.state.env_steps += steps;
         seconds.gradients = clock.lap();
 
         let coefficients = self.coefficients();
-        let outings = self.try_out(&agent, &mut gradients, &coefficients);
-        seconds.evaluation = clock.lap();
+        let outings = self.try_branches(&agent.policy(), &mut gradients, &coefficients);
+        seconds.evaluation += clock.lap();
 
-        let (insertion, others) = self.insert(&outings)?;
+        let (insertion, others) = self.insert(&alone, &outings)?;
         let told = self.state.xnes.tell(&coefficients, &insertion.values());
         let walk_coefficients = walk_coefficients(&self.state.xnes);
         self.state.agent = agent;
@@ -213,14 +218,14 @@ impl Search {
             },
         };
         seconds.walk = clock.lap();
-        let on_the_walk = self.look_back(trail, outings.len() - 1)?;
+        let on_the_walk = self.look_back(trail, outings.len())?;
         seconds.evaluation += clock.lap();
         if restart {
             self.restart()?;
         }
         self.state.iteration += 1;
 
-        let search_policy = &outings[0];
+        let search_policy = &alone[0];
         let [alone, on_the_way] = others;
         let others = [alone, on_the_way, on_the_walk];
         Ok(Report {
@@ -249,12 +254,19 @@ impl Search {
     }
 
     /// ∇objective and ∇measures, by training copies of the search policy.
-    fn gradients(&mut self, agent: &Agent) -> Result<Gradients, SearchError> {
+    fn gradients(&mut self, agent: &Agent, measures: &[f64]) -> Result<Gradients, SearchError> {
         let mut critics = self.state.critics.clone();
         let gym = self.gym(Part::Gradients);
         let archives = &self.state.archives;
-        let gradients =
-            Gradients::estimate(&gym, &self.config, agent, &mut critics, archives, &mut self.objective);
+        let gradients = Gradients::estimate(
+            &gym,
+            &self.config,
+            agent,
+            measures,
+            &mut critics,
+            archives,
+            &mut self.objective,
+        );
         if gradients.is_err() {
             self.objective.restore(self.state.reward.as_ref())?;
             self.state.failures += 1;
@@ -272,9 +284,18 @@ impl Search {
         self.state.xnes.ask(self.config.branches as usize, &mut draws)
     }
 
-    /// Whole episodes of the search policy, then of each branch, then of each waypoint.
-    fn try_out(&mut self, agent: &Agent, gradients: &mut Gradients, coefficients: &[f64]) -> Vec<Outing> {
-        let search_policy = agent.policy();
+    /// Whole episodes of each policy; returns also the steps they took.
+    fn try_out(&self, policies: Vec<Policy>, part: Part) -> (Vec<Outing>, u64) {
+        Outing::of(&self.env, &self.networks, policies, self.config.episodes, self.seed_of(part))
+    }
+
+    /// Whole episodes of each branch, then of each waypoint.
+    fn try_branches(
+        &mut self,
+        search_policy: &Policy,
+        gradients: &mut Gradients,
+        coefficients: &[f64],
+    ) -> Vec<Outing> {
         let waypoints = std::mem::take(&mut gradients.waypoints);
         let branch = |c: &[f64]| {
             let mut policy = search_policy.clone();
@@ -282,18 +303,18 @@ impl Search {
             policy
         };
         let branches = coefficients.chunks(self.state.xnes.dim()).map(branch);
-        let policies: Vec<Policy> =
-            std::iter::once(search_policy.clone()).chain(branches).chain(waypoints).collect();
-        let (episodes, seed) = (self.config.episodes, self.seed_of(Part::Evaluation));
-        let (outings, steps) = Outing::of(&self.env, &self.networks, policies, episodes, seed);
+        let (outings, steps) = self.try_out(branches.chain(waypoints).collect(), Part::Branches);
         self.state.env_steps += steps;
         outings
     }
 
     /// Offers the search policy alone, then all branches as one batch, then all waypoints; xNES learns from the
     /// branches. Returns what became of these and of the others.
-    fn insert(&mut self, outings: &[Outing]) -> Result<(Insertion, [Insertion; 2]), SearchError> {
-        let (alone, others) = outings.split_at(1);
+    fn insert(
+        &mut self,
+        alone: &[Outing],
+        others: &[Outing],
+    ) -> Result<(Insertion, [Insertion; 2]), SearchError> {
         let (branches, waypoints) = others.split_at(self.config.branches as usize);
         // Branches are counted from 0, and waypoints on from them; the search policy itself has no number.
         let (alone, tried) = (self.offer(alone, None)?, self.offer(branches, Some(0))?);
@@ -302,8 +323,7 @@ impl Search {
 
     /// Tries what the search policy was on its walk, and offers it as one batch numbered from `first`.
     fn look_back(&mut self, trail: Vec<Policy>, first: usize) -> Result<Insertion, SearchError> {
-        let (episodes, seed) = (self.config.episodes, self.seed_of(Part::Walked));
-        let (outings, steps) = Outing::of(&self.env, &self.networks, trail, episodes, seed);
+        let (outings, steps) = self.try_out(trail, Part::Walked);
         self.state.env_steps += steps;
         self.offer(&outings, Some(first))
     }
@@ -333,7 +353,9 @@ impl Search {
         let coefficients = walk_coefficients(&self.state.xnes).into_iter().map(|c| c as f32).collect();
         let environments = self.config.environments;
         let archives = &self.state.archives;
-        let blend = Blend::new(coefficients, environments as usize, self.config.curiosity, archives);
+        let steering = Steering::new(&self.env, self.config.inward);
+        let blend =
+            Blend::new(coefficients, &steering, environments as usize, self.config.curiosity, archives);
         let gym = self.gym(Part::Walk);
         let trainer = gym.trainer(self.state.agent.clone(), 0..environments);
         let mut phase = Phase::new(vec![trainer], vec![blend]);

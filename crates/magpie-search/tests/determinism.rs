@@ -12,6 +12,7 @@ fn config(env: &Environment) -> SearchConfig {
         environments: 70,
         branches: 7,
         waypoints: true,
+        inward: true,
         gradient_iterations: 2,
         walk_iterations: 2,
         // So little patience that it is tried whether restarts repeat themselves too.

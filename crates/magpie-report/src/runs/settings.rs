@@ -17,7 +17,8 @@ use crate::error::ReportError;
 pub(crate) const CURIOUS: &str = "-EBC";
 
 /// Settings that there were not from the beginning, and what searches did before.
-const LATER: [(&str, &str); 2] = [("search.patience", "0"), ("search.waypoints", "false")];
+const LATER: [(&str, &str); 3] =
+    [("search.inward", "false"), ("search.patience", "0"), ("search.waypoints", "false")];
 
 /// The settings of a run.
 #[derive(Debug, Clone, PartialEq)]
@@ -171,6 +172,7 @@ mod tests {
                 "reward.thinning",
                 "search.branches",
                 "search.curiosity.weight",
+                "search.inward",
                 "search.patience",
                 "search.waypoints"
             ]

@@ -70,7 +70,8 @@ impl Config {
         // A tenth of the paper's environments to train in, but all of its branches and the waypoints too: their episodes
         // cost less than the updates of PPO, and what is never tried is never found.
         if preset != Preset::Paper {
-            (search.environments, search.waypoints, search.patience) = (300, true, PATIENCE);
+            (search.environments, search.waypoints) = (300, true);
+            (search.inward, search.patience) = (true, PATIENCE);
         }
         let iterations = match preset {
             Preset::Quick => 40,

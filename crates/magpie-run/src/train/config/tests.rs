@@ -11,15 +11,16 @@ fn preset(task: &str, model: ModelName, preset: Preset) -> Config {
 
 #[test]
 fn presets_spend_what_the_documentation_says() {
-    for (name, iterations, environments, waypoints, patience) in [
+    for (name, iterations, environments, ours, patience) in [
         (Preset::Quick, 40, 300, true, 3),
         (Preset::Desktop, 500, 300, true, 3),
         (Preset::Paper, 2000, 3000, false, 0),
     ] {
         let config = preset("walker2d", ModelName::Gail, name);
-        let SearchConfig { environments: e, waypoints: w, patience: p, branches, episodes, .. } =
+        let SearchConfig { environments: e, waypoints, inward, patience: p, branches, episodes, .. } =
             config.search;
-        assert_eq!((config.iterations, e, w, p), (iterations, environments, waypoints, patience));
+        assert_eq!((config.iterations, e, p), (iterations, environments, patience));
+        assert_eq!((waypoints, inward), (ours, ours));
         assert_eq!((branches, episodes), (300, 10));
     }
 }
@@ -63,6 +64,7 @@ fn word() -> impl Strategy<Value = String> {
         "branches",
         "episodes",
         "waypoints",
+        "inward",
         "patience",
         "sigma0",
         "archive",
