@@ -1,10 +1,10 @@
 //! What an agent is trained on: a mixture of the objective and the measures.
 
 use magpie_learn::{Agent, Networks, Window};
-use magpie_qd::ArchivePair;
 use magpie_rewards::RewardError;
 
 use crate::curiosity::{Curiosity, Memory};
+use crate::novelty::Chart;
 use crate::objective::Objective;
 use crate::steering::Steering;
 
@@ -14,10 +14,12 @@ pub(crate) struct Blend<'a> {
     coefficients: Vec<f32>,
     /// Paid for every step besides.
     shift: f32,
-    archives: &'a ArchivePair,
+    chart: &'a Chart<'a>,
     curiosity: Curiosity,
     memory: Memory,
-    /// Share of the steps paid for so far that fell in empty cells, summed over windows.
+    /// Cells of the episodes that have ended, if visits are counted.
+    visited: Vec<usize>,
+    /// How new the steps paid for so far were, summed over windows.
     curious: f64,
     windows: u32,
 }
@@ -28,14 +30,19 @@ impl<'a> Blend<'a> {
         steering: &Steering,
         environments: usize,
         curiosity: Curiosity,
-        archives: &'a ArchivePair,
+        chart: &'a Chart<'a>,
     ) -> Blend<'a> {
         let memory = Memory::new(environments, coefficients.len() - 1);
         let shift = steering.shift(&coefficients[1..]);
-        Blend { coefficients, shift, archives, curiosity, memory, curious: 0.0, windows: 0 }
+        Blend { coefficients, shift, chart, curiosity, memory, visited: Vec::new(), curious: 0.0, windows: 0 }
     }
 
-    /// Mean share of steps in empty cells; 0 without curiosity.
+    /// The cells of the episodes that have ended, if visits are counted.
+    pub fn into_visited(self) -> Vec<usize> {
+        self.visited
+    }
+
+    /// How new the steps were in the mean: with empty cells, their share; 0 without curiosity.
     pub fn curious_share(&self) -> f64 {
         self.curious / f64::from(self.windows.max(1))
     }
@@ -51,11 +58,10 @@ impl<'a> Blend<'a> {
         if weight != 0.0 {
             objective.pay(window, agent, networks)?;
             if self.curiosity.is_on() {
-                let archives = self.archives;
-                // A mean measure that is not finite lies in no cell, so in no empty one.
-                self.curious += self
-                    .curiosity
-                    .pay(window, &mut self.memory, |mean| archives.is_empty(mean).unwrap_or(false));
+                let (chart, visited) = (self.chart, &mut self.visited);
+                let over = |mean: &[f64]| visited.extend(chart.visited(mean));
+                self.curious +=
+                    self.curiosity.pay(window, &mut self.memory, |mean| chart.novelty(mean), over);
                 self.windows += 1;
             }
         }
@@ -74,8 +80,9 @@ impl<'a> Blend<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::novelty::Novelty;
     use magpie_envs::{Environment, Options};
-    use magpie_qd::{Acceptance, Grid};
+    use magpie_qd::{Acceptance, ArchivePair, Grid};
 
     /// One foot, on the ground for a quarter and a half of two steps.
     fn paid(coefficients: &[f32], inward: bool, rewards: [f32; 2]) -> Vec<f32> {
@@ -88,7 +95,8 @@ mod tests {
         let mut window = Window::new(1, 2, 1, 1, 1);
         window.rewards.copy_from_slice(&rewards);
         window.measures.copy_from_slice(&[0.25, 0.5]);
-        let mut blend = Blend::new(coefficients.to_vec(), &steering, 1, curiosity, &archives);
+        let chart = Chart::new(Novelty::Empty, 1.0, &archives, &[]);
+        let mut blend = Blend::new(coefficients.to_vec(), &steering, 1, curiosity, &chart);
         blend.pay(&mut window, &Agent::new(&networks, 1), &networks, &Objective::True).unwrap();
         window.rewards
     }

@@ -6,6 +6,7 @@ use magpie_qd::{Acceptance, Grid, QdOffset};
 use serde::{Deserialize, Serialize};
 
 use crate::curiosity::Curiosity;
+use crate::novelty::Novelty;
 
 /// Everything that decides the course of a search, besides task, reward and seed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -122,6 +123,14 @@ impl SearchConfig {
         )
     }
 
+    /// Cells whose visits are counted: all of them or, unless curiosity asks, none.
+    pub(crate) fn counted_cells(&self, env: &Environment) -> Result<usize, magpie_qd::Error> {
+        match self.curiosity.novelty {
+            Novelty::Visits => Ok(self.grid(env)?.count()),
+            Novelty::Empty | Novelty::Density => Ok(0),
+        }
+    }
+
     pub(crate) fn acceptance(&self) -> Acceptance {
         let ArchiveConfig { learning_rate, threshold_min, .. } = self.archive;
         Acceptance::Soft { learning_rate, threshold_min }
@@ -170,9 +179,11 @@ impl SearchConfig {
             "a finite number",
         )?;
         SettingError::unless("archive.qd_offset", qd_offset, qd_offset.is_finite(), "a finite number")?;
-        let Curiosity { weight, base, .. } = self.curiosity;
+        let Curiosity { weight, base, width, credit, .. } = self.curiosity;
         SettingError::unless("curiosity.weight", weight, weight >= 0.0 && weight.is_finite(), "0 or above")?;
         SettingError::unless("curiosity.base", base, base.is_finite(), "a finite number")?;
+        SettingError::unless("curiosity.width", width, (0.1..=1000.0).contains(&width), "0.1 to 1000")?;
+        SettingError::unless("curiosity.credit", credit, (0.0..=1.0).contains(&credit), "0 to 1")?;
         // The smallest batch is that of a copy.
         self.train.check((e / copies) as usize)
     }

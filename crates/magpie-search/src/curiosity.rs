@@ -1,10 +1,13 @@
 //! Curiosity: a bonus for episodes whose behaviour falls where the archive is still empty.
 //!
 //! Each step of an episode with mean measure m earns p + q·[cell(m) is empty]. A window is shorter than an episode, so
-//! what m is has to be said: see [`Scope`].
+//! what m is has to be said: see [`Scope`]. Beyond the paper, something else may count as new ([`Novelty`]), and the last
+//! steps of an episode may earn more of the bonus than the first.
 
 use magpie_learn::{End, Window};
 use serde::{Deserialize, Serialize};
+
+use crate::novelty::Novelty;
 
 /// How large the bonus is, and over which steps behaviour is averaged.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -16,12 +19,36 @@ pub struct Curiosity {
     pub base: f64,
     /// Which steps make an episode's mean.
     pub scope: Scope,
+    /// What counts as new. Paper: an empty cell.
+    #[serde(default)]
+    pub novelty: Novelty,
+    /// How far the density of filled cells reaches, in cells.
+    #[serde(default = "usual_width")]
+    pub width: f64,
+    /// What part of its successor's bonus a step earns. Paper: 1, all steps of an episode earn the same.
+    #[serde(default = "all_of_it")]
+    pub credit: f64,
+}
+
+fn usual_width() -> f64 {
+    2.0
+}
+
+fn all_of_it() -> f64 {
+    1.0
 }
 
 impl Default for Curiosity {
     /// None at all.
     fn default() -> Curiosity {
-        Curiosity { weight: 0.0, base: 0.0, scope: Scope::Episode }
+        Curiosity {
+            weight: 0.0,
+            base: 0.0,
+            scope: Scope::Episode,
+            novelty: Novelty::default(),
+            width: usual_width(),
+            credit: all_of_it(),
+        }
     }
 }
 
@@ -67,12 +94,19 @@ impl Curiosity {
         self.weight != 0.0 || self.base != 0.0
     }
 
-    /// Adds the bonus to the rewards of a window. Returns the share of its steps that fell in empty cells.
-    pub fn pay(&self, window: &mut Window, memory: &mut Memory, is_empty: impl Fn(&[f64]) -> bool) -> f64 {
+    /// Adds the bonus to the rewards of a window. `novelty` says how new a mean measure is, from 0 to 1; `over` is told the
+    /// means of episodes that have ended. Returns the mean novelty of the steps: with empty cells, their share.
+    pub fn pay(
+        &self,
+        window: &mut Window,
+        memory: &mut Memory,
+        novelty: impl Fn(&[f64]) -> f64,
+        mut over: impl FnMut(&[f64]),
+    ) -> f64 {
         let environments = window.environments();
         let dims = memory.sums.len() / environments.max(1);
         let mut mean = vec![0.0; dims];
-        let mut curious = 0_usize;
+        let mut curious = 0.0;
         let mut segment: Vec<usize> = Vec::with_capacity(window.steps());
         for environment in 0..environments {
             let sums = &mut memory.sums[environment * dims..][..dims];
@@ -93,11 +127,15 @@ impl Curiosity {
                     continue;
                 }
                 mean.iter_mut().zip(&*sums).for_each(|(m, s)| *m = s / f64::from(*steps));
-                let empty = is_empty(&mean);
-                let bonus = self.base + if empty { self.weight } else { 0.0 };
-                curious += if empty { segment.len() } else { 0 };
-                for row in segment.drain(..) {
-                    window.rewards[row] += bonus as f32;
+                let new = novelty(&mean);
+                curious += new * segment.len() as f64;
+                let mut bonus = self.weight * new;
+                for row in segment.drain(..).rev() {
+                    window.rewards[row] += (self.base + bonus) as f32;
+                    bonus *= self.credit;
+                }
+                if ends || self.scope == Scope::Window {
+                    over(&mean);
                 }
                 if ends {
                     sums.fill(0.0);
@@ -105,7 +143,7 @@ impl Curiosity {
                 }
             }
         }
-        curious as f64 / window.rows().max(1) as f64
+        curious / window.rows().max(1) as f64
     }
 }
 
@@ -121,10 +159,14 @@ mod tests {
         window
     }
 
+    fn above_half(mean: &[f64]) -> f64 {
+        f64::from(u8::from(mean[0] > 0.5))
+    }
+
     fn paid(scope: Scope, memory: &mut Memory, measures: [f32; 4]) -> (Vec<f32>, f64) {
         let mut window = window(measures);
-        let curiosity = Curiosity { weight: 2.0, base: 0.5, scope };
-        let share = curiosity.pay(&mut window, memory, |m| m[0] > 0.5);
+        let curiosity = Curiosity { weight: 2.0, base: 0.5, scope, ..Curiosity::default() };
+        let share = curiosity.pay(&mut window, memory, above_half, |_| ());
         (window.rewards, share)
     }
 
@@ -149,5 +191,22 @@ mod tests {
     fn a_window_ignores_the_ends_of_episodes() {
         let (rewards, share) = paid(Scope::Window, &mut Memory::new(1, 1), [1.0, 1.0, 1.0, 0.0]);
         assert_eq!((rewards, share), (vec![2.5; 4], 1.0));
+    }
+
+    #[test]
+    fn the_last_steps_earn_most_where_credit_decays() {
+        let curiosity = Curiosity { weight: 2.0, base: 0.5, credit: 0.5, ..Curiosity::default() };
+        let mut window = window([1.0, 1.0, 0.0, 0.0]);
+        curiosity.pay(&mut window, &mut Memory::new(1, 1), above_half, |_| ());
+        assert_eq!(window.rewards, [1.5, 2.5, 0.5, 0.5]);
+    }
+
+    #[test]
+    fn only_episodes_that_have_ended_are_over() {
+        let mut means = Vec::new();
+        let curiosity = Curiosity { weight: 1.0, ..Curiosity::default() };
+        let mut memory = Memory::new(1, 1);
+        curiosity.pay(&mut window([1.0, 0.5, 0.0, 0.0]), &mut memory, above_half, |mean| means.push(mean[0]));
+        assert_eq!(means, [0.75]);
     }
 }

@@ -3,13 +3,13 @@
 use std::ops::Range;
 
 use magpie_learn::{Agent, Policy};
-use magpie_qd::ArchivePair;
 
 use crate::blend::Blend;
 use crate::config::SearchConfig;
 use crate::error::Trouble;
+use crate::novelty::Chart;
 use crate::objective::Objective;
-use crate::phase::{Course, Gym, Phase};
+use crate::phase::{Course, Finish, Gym, Phase};
 use crate::search::Critic;
 use crate::steering::Steering;
 
@@ -21,6 +21,8 @@ pub(crate) struct Gradients {
     directions: Vec<Vec<f32>>,
     /// What the copies were after each window, if asked for.
     pub waypoints: Vec<Policy>,
+    /// The cells in which episodes of the copies have ended, if visits are counted.
+    pub visited: Vec<usize>,
     pub course: Course,
 }
 
@@ -42,7 +44,7 @@ impl Gradients {
         search: &Agent,
         measures: &[f64],
         critics: &mut [Critic],
-        archives: &ArchivePair,
+        chart: &Chart<'_>,
         objective: &mut Objective,
     ) -> Result<Gradients, Trouble> {
         let copies = critics.len();
@@ -56,14 +58,14 @@ impl Gradients {
         });
         let blends = (0..copies).map(|i| {
             let unit = signs.iter().enumerate().map(|(j, &sign)| if i == j { sign } else { 0.0 }).collect();
-            Blend::new(unit, &steering, ids(i).len(), config.curiosity, archives)
+            Blend::new(unit, &steering, ids(i).len(), config.curiosity, chart)
         });
         let mut phase = Phase::new(trainers.collect(), blends.collect());
         if config.waypoints {
             phase.leave_trail();
         }
         let course = phase.train(gym, config.gradient_iterations, objective)?;
-        let (agents, waypoints) = phase.finish();
+        let Finish { agents, trail: waypoints, visited } = phase.finish();
         let weights = gym.networks.actor.parameters();
         let mut directions = Vec::with_capacity(copies);
         for ((critic, agent), sign) in critics.iter_mut().zip(agents).zip(signs) {
@@ -71,7 +73,7 @@ impl Gradients {
             directions.push(direction(from, to, sign));
             *critic = Critic::of(agent);
         }
-        Ok(Gradients { directions, waypoints, course })
+        Ok(Gradients { directions, waypoints, visited, course })
     }
 
     /// Adds the mixture given by `coefficients` to the front of `policy`, leaving log σ behind it alone.

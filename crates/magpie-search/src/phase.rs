@@ -30,6 +30,16 @@ pub(crate) struct Phase<'a> {
     trail: Option<Vec<Policy>>,
 }
 
+/// What a phase leaves behind.
+pub(crate) struct Finish {
+    /// The agents as they are now.
+    pub agents: Vec<Agent>,
+    /// The policies they have been, window by window.
+    pub trail: Vec<Policy>,
+    /// The cells in which episodes have ended, if visits are counted.
+    pub visited: Vec<usize>,
+}
+
 /// What a phase gave.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Course {
@@ -39,7 +49,7 @@ pub struct Course {
     pub update_rows: u64,
     /// The last window of the first agent, which is the one that serves the objective.
     pub last: Iteration,
-    /// Share of its steps that fell in empty cells.
+    /// How new its steps were in the mean: with empty cells, the share of steps in them.
     pub curious_share: f64,
     /// How the reward model did in its last update, if it learns.
     pub health: Option<Health>,
@@ -116,9 +126,12 @@ impl<'a> Phase<'a> {
         Ok(iterations?)
     }
 
-    /// The agents as they are now, and the policies they have been, window by window.
-    pub fn finish(self) -> (Vec<Agent>, Vec<Policy>) {
-        let agents = self.trainers.into_iter().map(|trainer| trainer.agent).collect();
-        (agents, self.trail.unwrap_or_default())
+    /// What is left of it.
+    pub fn finish(self) -> Finish {
+        Finish {
+            agents: self.trainers.into_iter().map(|trainer| trainer.agent).collect(),
+            trail: self.trail.unwrap_or_default(),
+            visited: self.blends.into_iter().flat_map(Blend::into_visited).collect(),
+        }
     }
 }

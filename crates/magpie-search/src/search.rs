@@ -16,11 +16,13 @@ use serde::{Deserialize, Serialize};
 use crate::blend::Blend;
 use crate::branches::{Outing, elite_policy, normaliser_len};
 use crate::config::SearchConfig;
+use crate::curiosity::Curiosity;
 use crate::error::{SearchError, Trouble};
 use crate::gradients::Gradients;
 use crate::growth::Growth;
+use crate::novelty::Chart;
 use crate::objective::Objective;
-use crate::phase::{Course, Gym, Phase};
+use crate::phase::{Course, Finish, Gym, Phase};
 use crate::report::{Report, SearchPolicy, Seconds};
 use crate::steering::Steering;
 
@@ -75,8 +77,23 @@ pub struct State {
     pub archives: ArchivePair,
     /// How fast the archive has been growing.
     pub growth: Growth,
+    /// How many episodes of training have ended in each cell; empty unless curiosity asks.
+    pub visits: Vec<u32>,
     /// The reward model, if it learns.
     pub reward: Option<Record>,
+}
+
+impl State {
+    /// What is new to curiosity now.
+    fn chart(&self, curiosity: &Curiosity) -> Chart<'_> {
+        Chart::new(curiosity.novelty, curiosity.width, &self.archives, &self.visits)
+    }
+
+    fn count(&mut self, visited: &[usize]) {
+        for &cell in visited {
+            self.visits[cell] = self.visits[cell].saturating_add(1);
+        }
+    }
 }
 
 /// Which environments and noise a part of an iteration sees.
@@ -127,6 +144,7 @@ impl Search {
                 normaliser_len(env.observation_size()),
             )?,
             growth: Growth::from(0.0),
+            visits: vec![0; config.counted_cells(&env)?],
             reward: objective.save()?,
         };
         let mut search = Search { env, networks, config, seed, objective, state };
@@ -150,6 +168,7 @@ impl Search {
             (state.critics.len() == env.measure_size() + 1, "number of critics"),
             (state.xnes.dim() == env.measure_size() + 1, "dimensions of xNES"),
             (*state.archives.cells() == config.grid(&env)?.into(), "cells of the archive"),
+            (state.visits.len() == config.counted_cells(&env)?, "number of cells with visits"),
             (state.archives.soft().acceptance() == config.acceptance(), "rule of the soft archive"),
         ];
         if let Some((_, what)) = fits.into_iter().find(|(fits, _)| !fits) {
@@ -257,14 +276,14 @@ impl Search {
     fn gradients(&mut self, agent: &Agent, measures: &[f64]) -> Result<Gradients, SearchError> {
         let mut critics = self.state.critics.clone();
         let gym = self.gym(Part::Gradients);
-        let archives = &self.state.archives;
+        let chart = self.state.chart(&self.config.curiosity);
         let gradients = Gradients::estimate(
             &gym,
             &self.config,
             agent,
             measures,
             &mut critics,
-            archives,
+            &chart,
             &mut self.objective,
         );
         if gradients.is_err() {
@@ -274,6 +293,7 @@ impl Search {
         let gradients = gradients.map_err(SearchError::during("gradients"))?;
         self.state.reward = self.objective.save()?;
         self.state.critics = critics;
+        self.state.count(&gradients.visited);
         self.state.env_steps += gradients.course.steps;
         Ok(gradients)
     }
@@ -352,10 +372,9 @@ impl Search {
     fn try_walk(&mut self) -> Result<(Course, Vec<Policy>), Trouble> {
         let coefficients = walk_coefficients(&self.state.xnes).into_iter().map(|c| c as f32).collect();
         let environments = self.config.environments;
-        let archives = &self.state.archives;
+        let chart = self.state.chart(&self.config.curiosity);
         let steering = Steering::new(&self.env, self.config.inward);
-        let blend =
-            Blend::new(coefficients, &steering, environments as usize, self.config.curiosity, archives);
+        let blend = Blend::new(coefficients, &steering, environments as usize, self.config.curiosity, &chart);
         let gym = self.gym(Part::Walk);
         let trainer = gym.trainer(self.state.agent.clone(), 0..environments);
         let mut phase = Phase::new(vec![trainer], vec![blend]);
@@ -363,9 +382,10 @@ impl Search {
             phase.leave_trail();
         }
         let course = phase.train(&gym, self.config.walk_iterations, &mut self.objective)?;
-        let (walked, trail) = phase.finish();
+        let Finish { agents, trail, visited } = phase.finish();
+        self.state.count(&visited);
         self.state.env_steps += course.steps;
-        self.state.agent = walked.into_iter().next().unwrap_or_else(|| self.state.agent.clone());
+        self.state.agent = agents.into_iter().next().unwrap_or_else(|| self.state.agent.clone());
         Ok((course, trail))
     }
 

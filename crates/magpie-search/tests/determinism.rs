@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use magpie_envs::{Environment, Options};
-use magpie_search::{Objective, Scope, Search, SearchConfig, State};
+use magpie_search::{Novelty, Objective, Scope, Search, SearchConfig, State};
 
 const ITERATIONS: usize = 5;
 
@@ -22,6 +22,8 @@ fn config(env: &Environment) -> SearchConfig {
     config.train.window = 32;
     config.curiosity.weight = 1.0;
     config.curiosity.scope = Scope::Episode;
+    // The one that has a memory of its own.
+    config.curiosity.novelty = Novelty::Visits;
     // A hopper that falls at once is accepted too.
     config.archive.threshold_min = 0.0;
     config

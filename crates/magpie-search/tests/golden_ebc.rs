@@ -37,9 +37,10 @@ fn golden_ebc_bonus() {
             }
             let counts = golden.numbers(&name("init_count")).iter().map(|&n| n as u32).collect();
             let mut memory = Memory::from_parts(golden.numbers(&name("init_sum")), counts);
-            let curiosity =
-                Curiosity { weight: golden.number(&name("q")), base: golden.number(&name("p")), scope };
-            curiosity.pay(&mut window, &mut memory, |mean| !occupied[grid.index_of(mean).unwrap()]);
+            let (weight, base) = (golden.number(&name("q")), golden.number(&name("p")));
+            let curiosity = Curiosity { weight, base, scope, ..Curiosity::default() };
+            let novelty = |mean: &[f64]| f64::from(u8::from(!occupied[grid.index_of(mean).unwrap()]));
+            curiosity.pay(&mut window, &mut memory, novelty, |_| ());
 
             for environment in 0..environments {
                 for (t, row) in window.rows_of(environment).enumerate() {

@@ -37,13 +37,13 @@ fn the_indicator_alone_leads_ppo_to_empty_cells() {
         let config = TrainConfig { window: 64, ..TrainConfig::default() };
         let mut trainer =
             Trainer::new(Arc::clone(&env), 0..environments, networks.clone(), agent.clone(), config, 5);
-        let curiosity = Curiosity { weight: 1.0, base: 0.0, scope };
+        let curiosity = Curiosity { weight: 1.0, scope, ..Curiosity::default() };
         let mut memory = Memory::new(environments as usize, 1);
         for _ in 0..15 {
             trainer
                 .iterate(|window, _| {
                     window.rewards.fill(0.0);
-                    curiosity.pay(window, &mut memory, is_empty);
+                    curiosity.pay(window, &mut memory, |mean| f64::from(u8::from(is_empty(mean))), |_| ());
                 })
                 .unwrap();
         }

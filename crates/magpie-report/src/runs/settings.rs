@@ -17,8 +17,14 @@ use crate::error::ReportError;
 pub(crate) const CURIOUS: &str = "-EBC";
 
 /// Settings that there were not from the beginning, and what searches did before.
-const LATER: [(&str, &str); 3] =
-    [("search.inward", "false"), ("search.patience", "0"), ("search.waypoints", "false")];
+const LATER: [(&str, &str); 6] = [
+    ("search.curiosity.credit", "1"),
+    ("search.curiosity.novelty", "empty"),
+    ("search.curiosity.width", "2"),
+    ("search.inward", "false"),
+    ("search.patience", "0"),
+    ("search.waypoints", "false"),
+];
 
 /// The settings of a run.
 #[derive(Debug, Clone, PartialEq)]
@@ -171,7 +177,10 @@ mod tests {
                 "reward.gail.rate",
                 "reward.thinning",
                 "search.branches",
+                "search.curiosity.credit",
+                "search.curiosity.novelty",
                 "search.curiosity.weight",
+                "search.curiosity.width",
                 "search.inward",
                 "search.patience",
                 "search.waypoints"

@@ -188,7 +188,9 @@ fn makes_a_difference(config: &Config, choice: &Choice<'_>) -> Result<(), RunErr
     let model = config.reward.model;
     let deaf = |axis: &Axis| match axis.key.split('.').collect::<Vec<_>>()[..] {
         ["demos", _] | ["reward", "thinning"] => model == ModelName::True,
-        ["search", "curiosity", "scope"] => config.search.curiosity.weight == 0.0,
+        ["search", "curiosity", "scope" | "novelty" | "width" | "credit"] => {
+            config.search.curiosity.weight == 0.0
+        }
         ["reward", section, _, ..] => section != model.name(),
         _ => false,
     };
