@@ -16,6 +16,8 @@ use crate::directory::{read, write_with};
 use crate::error::RunError;
 
 const MAGIC: &[u8] = b"magpie checkpoint 5\n";
+/// How those of every version begin.
+const ANY_VERSION: &[u8] = b"magpie checkpoint ";
 
 /// Writes `state`, replacing an earlier checkpoint only when the new one is complete.
 pub(crate) fn save<T: Serialize>(path: &Path, state: &T) -> Result<(), RunError> {
@@ -70,9 +72,15 @@ impl<W: Write> Write for Summed<W> {
 /// Reads a checkpoint, or says what is wrong with it.
 pub(crate) fn load<T: DeserializeOwned>(path: &Path) -> Result<T, RunError> {
     let bytes = read(path)?;
-    let rest = bytes
-        .strip_prefix(MAGIC)
-        .ok_or_else(|| damaged(path, "it does not begin like a checkpoint of this version".to_owned()))?;
+    let rest = bytes.strip_prefix(MAGIC).ok_or_else(|| match bytes.starts_with(ANY_VERSION) {
+        true => RunError::Foreign {
+            path: path.to_owned(),
+            problem:
+                "this checkpoint is of another version of magpie; go on with that one, or start the run anew"
+                    .to_owned(),
+        },
+        false => damaged(path, "it does not begin like a checkpoint".to_owned()),
+    })?;
     let (record, sum) =
         rest.split_last_chunk().ok_or_else(|| damaged(path, "it has no record".to_owned()))?;
     if crc32fast::hash(record) != u32::from_le_bytes(*sum) {
@@ -109,5 +117,14 @@ mod tests {
             let error = load::<Vec<f64>>(&path).unwrap_err().to_string();
             assert!(error.contains("state") && error.contains("damaged"), "{error}");
         }
+    }
+
+    #[test]
+    fn a_checkpoint_of_another_version_is_not_damaged() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("state");
+        std::fs::write(&path, b"magpie checkpoint 4\nand more").unwrap();
+        let error = load::<Vec<f64>>(&path).unwrap_err().to_string();
+        assert!(error.contains("another version") && !error.contains("damaged"), "{error}");
     }
 }

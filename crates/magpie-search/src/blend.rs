@@ -8,16 +8,18 @@ use crate::novelty::Chart;
 use crate::objective::Objective;
 use crate::steering::Steering;
 
-/// Pays c₀·(objective + bonus) + Σ cⱼ·measureⱼ for a step, and what the steering adds. Copy i of the gradient phase has cᵢ = 1 and the rest 0; the
-/// walk has the mean of xNES, with |c₀|.
+/// Pays c₀·(objective + bonus) + Σ cⱼ·measureⱼ for a step, and what the steering adds. Copy i of the gradient phase has
+/// cᵢ = 1, or -1 if it is to lower its measure, and the rest 0; the walk has the mean of xNES, with |c₀|.
 pub(crate) struct Blend<'a> {
     coefficients: Vec<f32>,
     /// Paid for every step besides.
     shift: f32,
+    /// Between which each measure counts.
+    bounds: Vec<[f32; 2]>,
     chart: &'a Chart<'a>,
     curiosity: Curiosity,
     memory: Memory,
-    /// Cells of the episodes that have ended, if visits are counted.
+    /// Cells of the episodes that were judged, if visits are counted.
     visited: Vec<usize>,
     /// How new the steps paid for so far were, summed over windows.
     curious: f64,
@@ -33,11 +35,12 @@ impl<'a> Blend<'a> {
         chart: &'a Chart<'a>,
     ) -> Blend<'a> {
         let memory = Memory::new(environments, coefficients.len() - 1);
-        let shift = steering.shift(&coefficients[1..]);
-        Blend { coefficients, shift, chart, curiosity, memory, visited: Vec::new(), curious: 0.0, windows: 0 }
+        let (shift, bounds) = (steering.shift(&coefficients[1..]), steering.bounds());
+        let (visited, curious, windows) = (Vec::new(), 0.0, 0);
+        Blend { coefficients, shift, bounds, chart, curiosity, memory, visited, curious, windows }
     }
 
-    /// The cells of the episodes that have ended, if visits are counted.
+    /// The cells of the episodes that were judged, if visits are counted.
     pub fn into_visited(self) -> Vec<usize> {
         self.visited
     }
@@ -59,9 +62,10 @@ impl<'a> Blend<'a> {
             objective.pay(window, agent, networks)?;
             if self.curiosity.is_on() {
                 let (chart, visited) = (self.chart, &mut self.visited);
-                let over = |mean: &[f64]| visited.extend(chart.visited(mean));
-                self.curious +=
-                    self.curiosity.pay(window, &mut self.memory, |mean| chart.novelty(mean), over);
+                self.curious += self.curiosity.pay(window, &mut self.memory, |mean| {
+                    visited.extend(chart.visited(mean));
+                    chart.novelty(mean)
+                });
                 self.windows += 1;
             }
         }
@@ -71,7 +75,10 @@ impl<'a> Blend<'a> {
         for (reward, row) in window.rewards.iter_mut().zip(window.measures.chunks_exact(measures.len())) {
             // Zero times a reward that is not finite would not be zero.
             let own = if weight == 0.0 { 0.0 } else { weight * *reward };
-            *reward = row.iter().zip(measures).fold(own + self.shift, |sum, (m, c)| sum + c * m);
+            *reward = own + self.shift;
+            for ((m, [low, high]), c) in row.iter().zip(&self.bounds).zip(measures) {
+                *reward += c * m.clamp(*low, *high);
+            }
         }
         Ok(())
     }
@@ -80,12 +87,15 @@ impl<'a> Blend<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::novelty::Novelty;
     use magpie_envs::{Environment, Options};
     use magpie_qd::{Acceptance, ArchivePair, Grid};
 
     /// One foot, on the ground for a quarter and a half of two steps.
     fn paid(coefficients: &[f32], inward: bool, rewards: [f32; 2]) -> Vec<f32> {
+        paid_for([0.25, 0.5], coefficients, inward, rewards)
+    }
+
+    fn paid_for(measures: [f32; 2], coefficients: &[f32], inward: bool, rewards: [f32; 2]) -> Vec<f32> {
         let steering = Steering::new(&Environment::new("hopper", Options::default()).unwrap(), inward);
         let grid = Grid::new(vec![2], vec![0.0], vec![1.0]).unwrap();
         let rule = Acceptance::Soft { learning_rate: 0.5, threshold_min: 0.0 };
@@ -94,8 +104,8 @@ mod tests {
         let networks = Networks::paper(1, 1).unwrap();
         let mut window = Window::new(1, 2, 1, 1, 1);
         window.rewards.copy_from_slice(&rewards);
-        window.measures.copy_from_slice(&[0.25, 0.5]);
-        let chart = Chart::new(Novelty::Empty, 1.0, &archives, &[]);
+        window.measures.copy_from_slice(&measures);
+        let chart = Chart::new(&curiosity, &archives, &[]);
         let mut blend = Blend::new(coefficients.to_vec(), &steering, 1, curiosity, &chart);
         blend.pay(&mut window, &Agent::new(&networks, 1), &networks, &Objective::True).unwrap();
         window.rewards
@@ -110,6 +120,13 @@ mod tests {
     #[test]
     fn steered_inward_a_foot_is_paid_for_being_in_the_air() {
         assert_eq!(paid(&[0.5, -2.0], true, [1.0, 3.0]), [0.5 * 3.0 + 1.5, 0.5 * 5.0 + 1.0]);
+    }
+
+    #[test]
+    fn steered_inward_no_measure_costs_anything_even_beyond_its_range() {
+        assert_eq!(paid_for([1.5, -0.5], &[0.0, -2.0], true, [0.0; 2]), [0.0, 2.0]);
+        assert_eq!(paid_for([1.5, -0.5], &[0.0, 2.0], true, [0.0; 2]), [2.0, 0.0]);
+        assert_eq!(paid_for([1.5, -0.5], &[0.0, -2.0], false, [0.0; 2]), [-3.0, 1.0]);
     }
 
     #[test]

@@ -20,7 +20,7 @@ pub struct SearchConfig {
     pub episodes: u32,
     /// Whether each copy, and the search policy on its walk, is tried like a branch after each window. Paper: no.
     pub waypoints: bool,
-    /// Whether measures are steered away from the ends of their ranges, and paid so that no step costs anything. Paper:
+    /// Whether measures are steered away from the ends of their ranges, and paid so that they never cost anything. Paper:
     /// no.
     pub inward: bool,
     /// N1: PPO iterations of each copy from which gradients are taken. Paper: 10.
@@ -125,7 +125,7 @@ impl SearchConfig {
 
     /// Cells whose visits are counted: all of them or, unless curiosity asks, none.
     pub(crate) fn counted_cells(&self, env: &Environment) -> Result<usize, magpie_qd::Error> {
-        match self.curiosity.novelty {
+        match self.curiosity.pays_for() {
             Novelty::Visits => Ok(self.grid(env)?.count()),
             Novelty::Empty | Novelty::Density => Ok(0),
         }
@@ -182,7 +182,7 @@ impl SearchConfig {
         let Curiosity { weight, base, width, credit, .. } = self.curiosity;
         SettingError::unless("curiosity.weight", weight, weight >= 0.0 && weight.is_finite(), "0 or above")?;
         SettingError::unless("curiosity.base", base, base.is_finite(), "a finite number")?;
-        SettingError::unless("curiosity.width", width, (0.1..=1000.0).contains(&width), "0.1 to 1000")?;
+        SettingError::unless("curiosity.width", width, (0.1..=100.0).contains(&width), "0.1 to 100")?;
         SettingError::unless("curiosity.credit", credit, (0.0..=1.0).contains(&credit), "0 to 1")?;
         // The smallest batch is that of a copy.
         self.train.check((e / copies) as usize)

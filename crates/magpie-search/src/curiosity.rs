@@ -9,33 +9,22 @@ use serde::{Deserialize, Serialize};
 
 use crate::novelty::Novelty;
 
-/// How large the bonus is, and over which steps behaviour is averaged.
+/// How large the bonus is, what earns it, and over which steps behaviour is averaged.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Curiosity {
-    /// q: earned by each step of an episode in an empty cell. Paper: 2 for imitation, 1 with the true reward.
+    /// q: earned by each step of an episode whose behaviour is new. Paper: 2 for imitation, 1 with the true reward.
     pub weight: f64,
     /// p: earned by every step. Paper: 0 for imitation, 0.5 with the true reward.
     pub base: f64,
     /// Which steps make an episode's mean.
     pub scope: Scope,
     /// What counts as new. Paper: an empty cell.
-    #[serde(default)]
     pub novelty: Novelty,
-    /// How far the density of filled cells reaches, in cells.
-    #[serde(default = "usual_width")]
+    /// How wide the neighbourhood is in which [`Novelty::Density`] looks for empty cells, in cells.
     pub width: f64,
-    /// What part of its successor's bonus a step earns. Paper: 1, all steps of an episode earn the same.
-    #[serde(default = "all_of_it")]
+    /// What part of its successor's bonus a step earns; the sum over the steps stays. Paper: 1, all earn the same.
     pub credit: f64,
-}
-
-fn usual_width() -> f64 {
-    2.0
-}
-
-fn all_of_it() -> f64 {
-    1.0
 }
 
 impl Default for Curiosity {
@@ -46,8 +35,8 @@ impl Default for Curiosity {
             base: 0.0,
             scope: Scope::Episode,
             novelty: Novelty::default(),
-            width: usual_width(),
-            credit: all_of_it(),
+            width: 2.0,
+            credit: 1.0,
         }
     }
 }
@@ -94,15 +83,15 @@ impl Curiosity {
         self.weight != 0.0 || self.base != 0.0
     }
 
-    /// Adds the bonus to the rewards of a window. `novelty` says how new a mean measure is, from 0 to 1; `over` is told the
-    /// means of episodes that have ended. Returns the mean novelty of the steps: with empty cells, their share.
-    pub fn pay(
-        &self,
-        window: &mut Window,
-        memory: &mut Memory,
-        novelty: impl Fn(&[f64]) -> f64,
-        mut over: impl FnMut(&[f64]),
-    ) -> f64 {
+    /// What has to be known to pay: nothing but empty cells, if nothing is paid for novelty.
+    pub(crate) fn pays_for(&self) -> Novelty {
+        if self.weight == 0.0 { Novelty::Empty } else { self.novelty }
+    }
+
+    /// Adds the bonus to the rewards of a window. `judge` says how new a mean measure is, from 0 to 1, and is asked once for
+    /// each episode that has ended or is cut off by the end of the window. Returns the mean novelty of the steps: with empty
+    /// cells, the share of steps in them.
+    pub fn pay(&self, window: &mut Window, memory: &mut Memory, mut judge: impl FnMut(&[f64]) -> f64) -> f64 {
         let environments = window.environments();
         let dims = memory.sums.len() / environments.max(1);
         let mut mean = vec![0.0; dims];
@@ -127,15 +116,12 @@ impl Curiosity {
                     continue;
                 }
                 mean.iter_mut().zip(&*sums).for_each(|(m, s)| *m = s / f64::from(*steps));
-                let new = novelty(&mean);
+                let new = judge(&mean);
                 curious += new * segment.len() as f64;
-                let mut bonus = self.weight * new;
+                let mut bonus = self.weight * new * self.last_share(segment.len());
                 for row in segment.drain(..).rev() {
                     window.rewards[row] += (self.base + bonus) as f32;
                     bonus *= self.credit;
-                }
-                if ends || self.scope == Scope::Window {
-                    over(&mean);
                 }
                 if ends {
                     sums.fill(0.0);
@@ -144,6 +130,13 @@ impl Curiosity {
             }
         }
         curious / window.rows().max(1) as f64
+    }
+
+    /// How many times its even share of the bonus the last of `steps` steps earns.
+    fn last_share(&self, steps: usize) -> f64 {
+        let mut credits = 0.0;
+        (0..steps).for_each(|_| credits = 1.0 + self.credit * credits);
+        steps as f64 / credits
     }
 }
 
@@ -166,7 +159,7 @@ mod tests {
     fn paid(scope: Scope, memory: &mut Memory, measures: [f32; 4]) -> (Vec<f32>, f64) {
         let mut window = window(measures);
         let curiosity = Curiosity { weight: 2.0, base: 0.5, scope, ..Curiosity::default() };
-        let share = curiosity.pay(&mut window, memory, above_half, |_| ());
+        let share = curiosity.pay(&mut window, memory, above_half);
         (window.rewards, share)
     }
 
@@ -195,18 +188,25 @@ mod tests {
 
     #[test]
     fn the_last_steps_earn_most_where_credit_decays() {
-        let curiosity = Curiosity { weight: 2.0, base: 0.5, credit: 0.5, ..Curiosity::default() };
+        let curiosity = Curiosity { weight: 3.0, base: 0.5, credit: 0.5, ..Curiosity::default() };
         let mut window = window([1.0, 1.0, 0.0, 0.0]);
-        curiosity.pay(&mut window, &mut Memory::new(1, 1), above_half, |_| ());
-        assert_eq!(window.rewards, [1.5, 2.5, 0.5, 0.5]);
+        curiosity.pay(&mut window, &mut Memory::new(1, 1), above_half);
+        // 2 and 4 in place of 3 and 3.
+        assert_eq!(window.rewards, [2.5, 4.5, 0.5, 0.5]);
     }
 
     #[test]
-    fn only_episodes_that_have_ended_are_over() {
+    fn every_episode_is_judged_once_and_again_in_the_next_window() {
         let mut means = Vec::new();
         let curiosity = Curiosity { weight: 1.0, ..Curiosity::default() };
         let mut memory = Memory::new(1, 1);
-        curiosity.pay(&mut window([1.0, 0.5, 0.0, 0.0]), &mut memory, above_half, |mean| means.push(mean[0]));
-        assert_eq!(means, [0.75]);
+        for _ in 0..2 {
+            curiosity.pay(&mut window([1.0, 0.5, 0.0, 1.0]), &mut memory, |mean| {
+                means.push(mean[0]);
+                0.0
+            });
+        }
+        // One ended, one was cut off at 0.5 after two steps; that one ends after two more.
+        assert_eq!(means, [0.75, 0.5, 0.625, 0.5]);
     }
 }

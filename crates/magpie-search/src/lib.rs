@@ -8,7 +8,7 @@
 //!
 //! ```text
 //!            ┌─► gradients: one copy trained on the objective, one on each measure
-//! search ────┤
+//! search ────┤                (up, or away from the nearer end of its range)
 //! policy ◄───┤   branches: policy + c₀ ∇objective + Σ cⱼ ∇measureⱼ,  c ~ xNES
 //!   ▲        └─► evaluated for whole episodes, inserted as a batch
 //!   │                                   │ improvement

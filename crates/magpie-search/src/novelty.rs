@@ -3,6 +3,8 @@
 use magpie_qd::{ArchivePair, Cells, Grid};
 use serde::{Deserialize, Serialize};
 
+use crate::curiosity::Curiosity;
+
 /// What makes behaviour new.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -13,7 +15,8 @@ pub enum Novelty {
     /// The share of empty cells around it, nearer ones counting more: there is something to climb before the first
     /// empty cell is reached.
     Density,
-    /// 1/√(1 + n), when n episodes of training have ended in its cell: what chance alone reaches is soon paid no more.
+    /// 1/√(1 + n), when n episodes have been judged to lie in its cell before: what chance alone reaches is soon paid no
+    /// more.
     Visits,
 }
 
@@ -21,23 +24,20 @@ pub enum Novelty {
 pub(crate) enum Chart<'a> {
     Empty(&'a ArchivePair),
     Density { cells: &'a Cells, shares: Vec<f32> },
-    Visits { cells: &'a Cells, shares: Vec<f32> },
+    Visits { cells: &'a Cells, visits: &'a [u32] },
 }
 
 impl<'a> Chart<'a> {
-    /// `visits` has a number for each cell, if they are counted; `width` is in cells.
-    pub fn new(novelty: Novelty, width: f64, archives: &'a ArchivePair, visits: &[u32]) -> Chart<'a> {
+    /// `visits` has a number for each cell, if they are counted.
+    pub fn new(curiosity: &Curiosity, archives: &'a ArchivePair, visits: &'a [u32]) -> Chart<'a> {
         let cells = archives.cells();
-        match (novelty, cells) {
+        match (curiosity.pays_for(), cells) {
             (Novelty::Density, Cells::Grid(grid)) => {
-                Chart::Density { cells, shares: empty_share(grid, width, archives) }
+                Chart::Density { cells, shares: empty_share(grid, curiosity.width, archives) }
             }
-            // Cells that are not in rows and columns have no neighbours to smooth over.
+            // A search has a grid; other cells have no rows and columns to smooth along.
             (Novelty::Empty, _) | (Novelty::Density, Cells::Cvt(_)) => Chart::Empty(archives),
-            (Novelty::Visits, _) => {
-                let share = |&n: &u32| 1.0 / (1.0 + n as f32).sqrt();
-                Chart::Visits { cells, shares: visits.iter().map(share).collect() }
-            }
+            (Novelty::Visits, _) => Chart::Visits { cells, visits },
         }
     }
 
@@ -45,13 +45,14 @@ impl<'a> Chart<'a> {
     pub fn novelty(&self, mean: &[f64]) -> f64 {
         match self {
             Chart::Empty(archives) => f64::from(u8::from(archives.is_empty(mean).unwrap_or(false))),
-            Chart::Density { cells, shares } | Chart::Visits { cells, shares } => {
-                cells.index_of(mean).map_or(0.0, |cell| shares[cell].into())
+            Chart::Density { cells, shares } => cells.index_of(mean).map_or(0.0, |cell| shares[cell].into()),
+            Chart::Visits { cells, visits } => {
+                cells.index_of(mean).map_or(0.0, |cell| 1.0 / (1.0 + f64::from(visits[cell])).sqrt())
             }
         }
     }
 
-    /// The cell of an episode that is over, if visits are to be counted.
+    /// The cell of a mean measure, if visits are to be counted.
     pub fn visited(&self, mean: &[f64]) -> Option<usize> {
         match self {
             Chart::Visits { cells, .. } => cells.index_of(mean).ok(),
@@ -64,16 +65,13 @@ impl<'a> Chart<'a> {
 fn empty_share(grid: &Grid, width: f64, archives: &ArchivePair) -> Vec<f32> {
     let mut empty = vec![1.0; grid.count()];
     archives.soft().entries().for_each(|(cell, _)| empty[cell] = 0.0);
-    let mut all = vec![1.0; grid.count()];
     // A Gaussian in several dimensions is one after the other.
     let mut stride = 1;
     for &dim in grid.dims().iter().rev() {
-        let kernel = gaussian(width, dim);
-        empty = smoothed(&empty, &kernel, dim, stride);
-        all = smoothed(&all, &kernel, dim, stride);
+        empty = smoothed(&empty, &gaussian(width, dim), dim, stride);
         stride *= dim;
     }
-    empty.iter().zip(all).map(|(empty, all)| empty / all).collect()
+    empty
 }
 
 /// Weights at distances 0, 1, …: up to three widths, and no further than a dimension is long.
@@ -82,13 +80,20 @@ fn gaussian(width: f64, dim: usize) -> Vec<f32> {
     (0..=reach).map(|d| (-0.5 * (d as f64 / width).powi(2)).exp() as f32).collect()
 }
 
+/// Weighted means along one dimension, whose neighbours lie `stride` apart.
 fn smoothed(field: &[f32], kernel: &[f32], dim: usize, stride: usize) -> Vec<f32> {
-    let at = |cell: usize| {
-        let i = cell / stride % dim;
-        let (first, last) = (i.saturating_sub(kernel.len() - 1), (i + kernel.len() - 1).min(dim - 1));
-        (first..=last).map(|j| kernel[i.abs_diff(j)] * field[cell - i * stride + j * stride]).sum()
-    };
-    (0..field.len()).map(at).collect()
+    let mut means = vec![0.0; field.len()];
+    for (block, from) in means.chunks_exact_mut(dim * stride).zip(field.chunks_exact(dim * stride)) {
+        for (i, row) in block.chunks_exact_mut(stride).enumerate() {
+            let near = i.saturating_sub(kernel.len() - 1)..(i + kernel.len()).min(dim);
+            let total: f32 = near.clone().map(|j| kernel[i.abs_diff(j)]).sum();
+            for j in near {
+                let weight = kernel[i.abs_diff(j)] / total;
+                row.iter_mut().zip(&from[j * stride..]).for_each(|(mean, value)| *mean += weight * value);
+            }
+        }
+    }
+    means
 }
 
 #[cfg(test)]
@@ -96,9 +101,9 @@ mod tests {
     use super::*;
     use magpie_qd::{Acceptance, Candidate, Provenance};
 
-    /// 5 by 3 cells of which one is filled.
-    fn archives(filled: [f64; 2]) -> ArchivePair {
-        let grid = Grid::new(vec![5, 3], vec![0.0; 2], vec![1.0; 2]).unwrap();
+    /// Cells of which one is filled.
+    fn archives(dims: &[usize], filled: &[f64]) -> ArchivePair {
+        let grid = Grid::new(dims.to_vec(), vec![0.0; dims.len()], vec![1.0; dims.len()]).unwrap();
         let rule = Acceptance::Soft { learning_rate: 0.5, threshold_min: 0.0 };
         let mut archives = ArchivePair::new(grid, rule, 1, 1).unwrap();
         let provenance = Provenance { iteration: 1, branch: None };
@@ -106,7 +111,7 @@ mod tests {
             solution: &[0.0],
             extra: &[0.0],
             objective: 1.0,
-            measures: &filled,
+            measures: filled,
             length: 1.0,
             provenance,
         };
@@ -114,17 +119,21 @@ mod tests {
         archives
     }
 
+    fn curiosity(novelty: Novelty) -> Curiosity {
+        Curiosity { weight: 2.0, novelty, width: 1.0, ..Curiosity::default() }
+    }
+
     #[test]
     fn the_paper_asks_whether_the_cell_is_empty() {
-        let archives = archives([0.1, 0.1]);
-        let chart = Chart::new(Novelty::Empty, 1.0, &archives, &[]);
+        let archives = archives(&[5, 3], &[0.1, 0.1]);
+        let chart = Chart::new(&curiosity(Novelty::Empty), &archives, &[]);
         assert_eq!([[0.15, 0.2], [0.9, 0.2], [f64::NAN, 0.0]].map(|m| chart.novelty(&m)), [0.0, 1.0, 0.0]);
     }
 
     #[test]
     fn density_is_a_share_of_the_neighbourhood() {
-        let archives = archives([0.1, 0.1]);
-        let chart = Chart::new(Novelty::Density, 1.0, &archives, &[]);
+        let archives = archives(&[5, 3], &[0.1, 0.1]);
+        let chart = Chart::new(&curiosity(Novelty::Density), &archives, &[]);
         let near = |d: f64| (-0.5 * d * d).exp();
         // From the corner: distances 0 to 3 along one dimension, 0 to 2 along the other.
         let all = (0..4).map(|d| near(d.into())).sum::<f64>() * (0..3).map(|d| near(d.into())).sum::<f64>();
@@ -132,16 +141,40 @@ mod tests {
         // The further away, the newer; nothing of the filled cell is felt beyond three widths.
         let along: Vec<f64> = [0.1, 0.3, 0.5, 0.7, 0.9].iter().map(|&m| chart.novelty(&[m, 0.5])).collect();
         assert!(along.windows(2).all(|pair| pair[0] < pair[1]), "{along:?}");
-        assert_eq!(along[4], 1.0);
+        assert!((along[4] - 1.0).abs() < 1e-6);
+    }
+
+    #[test]
+    fn density_knows_any_number_of_dimensions() {
+        // The neighbour along each dimension in turn loses as much; a dimension of one cell changes nothing.
+        let filled = archives(&[3, 3, 1, 3], &[0.5; 4]);
+        let chart = Chart::new(&curiosity(Novelty::Density), &filled, &[]);
+        let mut beside = [0, 1, 3].map(|dimension| {
+            let mut mean = [0.5; 4];
+            mean[dimension] = 0.1;
+            chart.novelty(&mean)
+        });
+        beside.sort_by(f64::total_cmp);
+        assert!(beside[2] - beside[0] < 1e-6 && beside[2] < 1.0, "{beside:?}");
+        assert!(chart.novelty(&[0.5; 4]) < beside[0]);
+        let one = archives(&[1], &[0.5]);
+        assert_eq!(Chart::new(&curiosity(Novelty::Density), &one, &[]).novelty(&[0.2]), 0.0);
     }
 
     #[test]
     fn visits_wear_off() {
-        let archives = archives([0.1, 0.1]);
+        let archives = archives(&[5, 3], &[0.1, 0.1]);
         let mut visits = vec![0; 15];
         visits[14] = 3;
-        let chart = Chart::new(Novelty::Visits, 1.0, &archives, &visits);
+        let chart = Chart::new(&curiosity(Novelty::Visits), &archives, &visits);
         assert_eq!([[0.1, 0.1], [0.9, 0.9]].map(|m| chart.novelty(&m)), [1.0, 0.5]);
         assert_eq!(chart.visited(&[0.9, 0.9]), Some(14));
+    }
+
+    #[test]
+    fn who_is_not_curious_counts_nothing() {
+        let archives = archives(&[5, 3], &[0.1, 0.1]);
+        let indifferent = Curiosity { weight: 0.0, ..curiosity(Novelty::Visits) };
+        assert_eq!(Chart::new(&indifferent, &archives, &[]).visited(&[0.9, 0.9]), None);
     }
 }

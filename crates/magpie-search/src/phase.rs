@@ -36,7 +36,7 @@ pub(crate) struct Finish {
     pub agents: Vec<Agent>,
     /// The policies they have been, window by window.
     pub trail: Vec<Policy>,
-    /// The cells in which episodes have ended, if visits are counted.
+    /// The cells of the episodes that were judged, if visits are counted.
     pub visited: Vec<usize>,
 }
 

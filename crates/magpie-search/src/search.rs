@@ -35,7 +35,7 @@ pub struct Critic {
 }
 
 impl Critic {
-    fn new(networks: &Networks, seed: u64, who: u32) -> Critic {
+    pub(crate) fn new(networks: &Networks, seed: u64, who: u32) -> Critic {
         let mut draws = Stream::new(seed, "initial critics").draws(who, 0);
         let parameters = init::orthogonal(&networks.critic, std::f32::consts::SQRT_2, 1.0, &mut draws);
         Critic { adam: Adam::new(parameters.len()), parameters, returns: Running::new(1) }
@@ -77,7 +77,7 @@ pub struct State {
     pub archives: ArchivePair,
     /// How fast the archive has been growing.
     pub growth: Growth,
-    /// How many episodes of training have ended in each cell; empty unless curiosity asks.
+    /// How many episodes that served the objective were judged to lie in each cell; empty unless curiosity asks.
     pub visits: Vec<u32>,
     /// The reward model, if it learns.
     pub reward: Option<Record>,
@@ -86,7 +86,7 @@ pub struct State {
 impl State {
     /// What is new to curiosity now.
     fn chart(&self, curiosity: &Curiosity) -> Chart<'_> {
-        Chart::new(curiosity.novelty, curiosity.width, &self.archives, &self.visits)
+        Chart::new(curiosity, &self.archives, &self.visits)
     }
 
     fn count(&mut self, visited: &[usize]) {
@@ -212,6 +212,7 @@ impl Search {
         seconds.evaluation = clock.lap();
 
         let mut gradients = self.gradients(&agent, &alone[0].measures)?;
+        // Not before: if the gradients fail, this iteration has not been.
         self.state.env_steps += steps;
         seconds.gradients = clock.lap();
 

@@ -4,6 +4,7 @@
 //! is at the upper end already has nothing to learn, so that its direction is noise. And where cⱼ is negative every step
 //! costs something, so that it pays to fall and be done. Inward steering pays a measure as its distance from the end of
 //! the range that it is to leave, which is never negative, and lets the copy of a measure leave the end that is nearer.
+//! Beyond the ends, where archives tell nothing apart, there is nothing more to earn.
 
 use magpie_envs::{Dimension, Environment};
 
@@ -23,6 +24,13 @@ impl Steering {
         let down = |m: f64, [low, high]: [f64; 2]| self.inward && m - low > high - m;
         let ranges = self.dimensions.iter().map(|dimension| dimension.range);
         measures.iter().zip(ranges).map(|(&m, range)| if down(m, range) { -1.0 } else { 1.0 }).collect()
+    }
+
+    /// Between which bounds each measure counts.
+    pub fn bounds(&self) -> Vec<[f32; 2]> {
+        let bounds = |dimension: &Dimension| dimension.range.map(|end| end as f32);
+        let none = |_: &Dimension| [f32::NEG_INFINITY, f32::INFINITY];
+        self.dimensions.iter().map(if self.inward { bounds } else { none }).collect()
     }
 
     /// What every step is paid besides Σ cⱼ·mⱼ, so that the sum is Σ |cⱼ|·(distance of mⱼ from the end that it leaves).

@@ -50,6 +50,7 @@ fn run(threads: usize) -> Vec<u8> {
             search.iterate().unwrap();
         }
         assert!(search.state().restarts > 0, "nothing has tried a restart");
+        assert!(search.state().visits.iter().sum::<u32>() > 0, "nothing was counted");
         bytes(&search)
     })
 }

@@ -40,7 +40,7 @@ fn golden_ebc_bonus() {
             let (weight, base) = (golden.number(&name("q")), golden.number(&name("p")));
             let curiosity = Curiosity { weight, base, scope, ..Curiosity::default() };
             let novelty = |mean: &[f64]| f64::from(u8::from(!occupied[grid.index_of(mean).unwrap()]));
-            curiosity.pay(&mut window, &mut memory, novelty, |_| ());
+            curiosity.pay(&mut window, &mut memory, novelty);
 
             for environment in 0..environments {
                 for (t, row) in window.rows_of(environment).enumerate() {

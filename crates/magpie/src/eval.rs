@@ -11,6 +11,7 @@ use magpie_run::{ArchiveOutline, Reevaluation, World, is_archive, load_archive, 
 
 use crate::archive;
 use crate::reevaluate::{Selection, Trial, reevaluate};
+use crate::session;
 use crate::world::WorldArgs;
 
 #[derive(clap::Args)]
@@ -45,6 +46,9 @@ pub struct Args {
     /// Of an archive: CSV file for one line an elite, stored and measured again.
     #[arg(long, value_name = "FILE")]
     table: Option<PathBuf>,
+    /// Number of threads; all cores if not given.
+    #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1024))]
+    threads: Option<u16>,
     #[command(flatten)]
     world: WorldArgs,
 }
@@ -66,6 +70,7 @@ impl Args {
 }
 
 pub fn run(args: &Args) -> anyhow::Result<()> {
+    session::threads(args.threads)?;
     let is_archive = match args.run.is_dir() {
         true => args.run.join("archive.safetensors").is_file(),
         false => is_archive(&args.run)?,

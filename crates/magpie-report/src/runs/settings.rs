@@ -9,22 +9,13 @@ use std::path::Path;
 use magpie_envs::{Measure, TASKS};
 use magpie_rewards::{Demonstrations, ModelName};
 use magpie_run::settings::read_text;
+use magpie_run::train::fill_in_later_settings;
 use toml::{Table, Value};
 
 use crate::error::ReportError;
 
 /// How the name of a family with curiosity ends.
 pub(crate) const CURIOUS: &str = "-EBC";
-
-/// Settings that there were not from the beginning, and what searches did before.
-const LATER: [(&str, &str); 6] = [
-    ("search.curiosity.credit", "1"),
-    ("search.curiosity.novelty", "empty"),
-    ("search.curiosity.width", "2"),
-    ("search.inward", "false"),
-    ("search.patience", "0"),
-    ("search.waypoints", "false"),
-];
 
 /// The settings of a run.
 #[derive(Debug, Clone, PartialEq)]
@@ -51,16 +42,14 @@ impl Settings {
         let path = folder.join("config.toml");
         let wrong = |problem: String| ReportError::Config { path: path.clone(), problem };
         let text = read_text(&path)?;
-        let table: Table =
+        let mut table: Table =
             text.parse().map_err(|e: toml::de::Error| wrong(format!("this is not TOML: {}", e.message())))?;
         if !table.contains_key("search") {
             return Ok(None);
         }
+        fill_in_later_settings(&mut table);
         let mut others = BTreeMap::new();
         flatten("", &Value::Table(table), &mut others);
-        for (key, before) in LATER {
-            others.entry(key.to_owned()).or_insert_with(|| before.to_owned());
-        }
         let mut take = |keys: &[&str]| {
             let found = keys.iter().find_map(|&key| others.remove(key));
             found.ok_or_else(|| wrong(format!("there is no `{}`", keys[0])))
@@ -82,11 +71,18 @@ impl Settings {
         let iterations = iterations.parse().map_err(|_| no("iterations", &iterations))?;
         let weight = "search.curiosity.weight";
         let curiosity = others.get(weight).ok_or_else(|| wrong(format!("there is no `{weight}`")))?;
-        let curiosity = curiosity.parse().map_err(|_| no(weight, curiosity))?;
+        let curiosity: f64 = curiosity.parse().map_err(|_| no(weight, curiosity))?;
         // Only the section of the model that is used matters.
         let used = format!("reward.{}.", model.name());
         others.retain(|key, _| {
             !key.strip_prefix("reward.").is_some_and(|rest| rest.contains('.')) || key.starts_with(&used)
+        });
+        // So does only what is asked of curiosity.
+        let density = others.get("search.curiosity.novelty").is_some_and(|novelty| novelty == "density");
+        others.retain(|key, _| match key.strip_prefix("search.curiosity.") {
+            Some("novelty" | "credit") => curiosity != 0.0,
+            Some("width") => curiosity != 0.0 && density,
+            _ => true,
         });
         // Files lie in the folder, all under the same name: what is in them tells them apart.
         for (key, content) in
@@ -180,16 +176,17 @@ mod tests {
                 "search.curiosity.credit",
                 "search.curiosity.novelty",
                 "search.curiosity.weight",
-                "search.curiosity.width",
                 "search.inward",
                 "search.patience",
                 "search.waypoints"
             ]
         );
-        assert_eq!(
-            (&*settings.others["search.patience"], &*settings.others["search.waypoints"]),
-            ("0", "false")
-        );
+        // What is said and what has not been asked yet are the same.
+        let said = today.replace("branches = 30", "branches = 30\ninward = false\npatience = 0")
+            + "novelty = \"empty\"\nwidth = 3.0\ncredit = 1.0\n";
+        assert_eq!(read(&said).unwrap().unwrap(), settings);
+        let other = said.replace("empty", "density");
+        assert_eq!(read(&other).unwrap().unwrap().others["search.curiosity.width"], "3");
         let older = format!("reward = \"true\"\n{SEARCH}[search.curiosity]\nweight = 0.0\n");
         assert_eq!(read(&older).unwrap().unwrap().family(), "true reward");
     }

@@ -281,6 +281,13 @@ impl<'de> de::Deserializer<'de> for Decoder<'_> {
         fields: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Complaint> {
+        if let (Value::Text(_) | Value::Whole(_) | Value::Real(_) | Value::Flag(_), Some(&first)) =
+            (&self.layer.value, fields.first())
+        {
+            let one = Path::Key(&self.path, first);
+            let message = format!("`{}` is a table; set one of its keys, such as `{one}`", self.path);
+            return Err(self.fault(self.layer.at, message));
+        }
         self.refuse_unknown(fields)?;
         self.any(visitor)
     }

@@ -134,7 +134,7 @@ fn a_fault_names_the_place_the_key_and_the_remedy() {
             "seed=-1",
             "--set seed=-1: `seed` is -1, but must be a whole number from 0 to 9223372036854775807",
         ),
-        ("", "ppo=4", "--set ppo=4: `ppo` is 4, but must be a table"),
+        ("", "ppo=4", "--set ppo=4: `ppo` is a table; set one of its keys, such as `ppo.gamma`"),
         ("", "ppo.gamma=1e300", "--set ppo.gamma=1e300: `ppo.gamma` is 1e300, which is too large"),
         ("range = [1, 2, 3]", "", "my.toml:1:9: `range` has 3 entries, but must have 2"),
         ("range = [1]", "", "my.toml:1:9: `range` has 1 entry, but must have 2"),

@@ -17,6 +17,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use magpie_rewards::ModelName;
+use magpie_search::Novelty;
 
 use crate::error::RunError;
 use crate::settings::{Fault, Layer, lay_over, read_text};
@@ -185,12 +186,11 @@ impl SweepFile {
 
 /// Refuses an axis that the run's reward does not look at: its values would make the same run several times.
 fn makes_a_difference(config: &Config, choice: &Choice<'_>) -> Result<(), RunError> {
-    let model = config.reward.model;
+    let (model, curiosity) = (config.reward.model, &config.search.curiosity);
     let deaf = |axis: &Axis| match axis.key.split('.').collect::<Vec<_>>()[..] {
         ["demos", _] | ["reward", "thinning"] => model == ModelName::True,
-        ["search", "curiosity", "scope" | "novelty" | "width" | "credit"] => {
-            config.search.curiosity.weight == 0.0
-        }
+        ["search", "curiosity", "scope" | "novelty" | "credit"] => curiosity.weight == 0.0,
+        ["search", "curiosity", "width"] => curiosity.weight == 0.0 || curiosity.novelty != Novelty::Density,
         ["reward", section, _, ..] => section != model.name(),
         _ => false,
     };
@@ -200,9 +200,10 @@ fn makes_a_difference(config: &Config, choice: &Choice<'_>) -> Result<(), RunErr
             field: axis.name.clone(),
             value: file::label(&value.value),
             range: format!(
-                "left out for the reward {model} with curiosity {}, which has no use for it: give that a [[grid]] of its \
-                 own",
-                config.search.curiosity.weight
+                "left out for the reward {model} with curiosity {}{}, which has no use for it: give that a [[grid]] of \
+                 its own",
+                curiosity.weight,
+                if axis.key.ends_with(".width") { " for other things than density" } else { "" },
             ),
         }),
     }

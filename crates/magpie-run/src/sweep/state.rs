@@ -11,7 +11,7 @@ use crate::archive_file::about;
 use crate::directory::CONFIG;
 use crate::error::RunError;
 use crate::settings::read_text;
-use crate::train::{ARCHIVE, DEMONSTRATIONS, TrainRun};
+use crate::train::{ARCHIVE, DEMONSTRATIONS, TrainRun, fill_in_later_settings};
 use crate::world::ROBOT;
 
 /// How far a run is.
@@ -42,6 +42,7 @@ impl Run {
         };
         let table = |text: &str| text.parse::<Table>().map_err(|e| unreadable(&e));
         let mut saved = table(&read_text(&file)?)?;
+        fill_in_later_settings(&mut saved);
         // Written and read again, so that both have been rounded alike.
         let wanted = toml::to_string_pretty(&self.config.moved_in()).map_err(|e| unreadable(&e))?;
         let mut wanted = table(&wanted)?;

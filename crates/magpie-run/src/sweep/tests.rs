@@ -170,6 +170,11 @@ fn a_fault_names_the_place_the_key_and_the_remedy() {
              with curiosity 0, which has no use for it: give that a [[grid]] of its own",
         ),
         (
+            "[axes]\ntask = ['hopper']\nreward = ['gail']\n'search.curiosity.width' = [3.0]",
+            "my.toml: run hopper-gail-q2-width3-s0: search.curiosity.width is 3, but must be left out for the reward gail \
+             with curiosity 2 for other things than density, which has no use for it: give that a [[grid]] of its own",
+        ),
+        (
             "[axes]\ntask = ['hopper']\nreward = ['vail']\n'reward.gail.hidden' = [[5]]",
             "my.toml: run hopper-vail-q2-hidden5-s0: reward.gail.hidden is 5, but must be left out for the reward vail with curiosity \
              2, which has no use for it: give that a [[grid]] of its own",

@@ -2,6 +2,7 @@
 
 mod config;
 mod demos;
+mod later;
 mod metrics;
 mod objective;
 mod ready;
@@ -10,5 +11,6 @@ mod run;
 pub use config::{Config, Preset};
 pub use demos::Demos;
 pub(crate) use demos::FILE as DEMONSTRATIONS;
+pub use later::fill_in_later_settings;
 pub(crate) use run::ARCHIVE;
 pub use run::{Progress, TrainRun};

@@ -36,6 +36,22 @@ fn curiosity_is_for_learnt_rewards_and_an_ant_is_paid_to_live() {
     assert_eq!(bonus("hopper", ModelName::True), (0.0, 0.0));
 }
 
+#[test]
+fn a_curiosity_that_cannot_be_paid_is_refused() {
+    let refused = |set: &str| {
+        let base = preset("walker2d", ModelName::Gail, Preset::Quick);
+        let config = resolve(base, None, &[set.to_owned()]).unwrap();
+        config.check(2).unwrap_err().to_string()
+    };
+    for (set, message) in [
+        ("search.curiosity.width=0.05", "search.curiosity.width is 0.05, but must be 0.1 to 100"),
+        ("search.curiosity.width=nan", "search.curiosity.width is NaN, but must be 0.1 to 100"),
+        ("search.curiosity.credit=1.1", "search.curiosity.credit is 1.1, but must be 0 to 1"),
+    ] {
+        assert_eq!(refused(set), message);
+    }
+}
+
 /// Keys and values of a search, and what stands between them.
 fn word() -> impl Strategy<Value = String> {
     let words = [
@@ -75,6 +91,8 @@ fn word() -> impl Strategy<Value = String> {
         "weight",
         "scope",
         "novelty",
+        "\"density\"",
+        "\"visits\"",
         "width",
         "credit",
         "train",
@@ -119,7 +137,7 @@ proptest! {
         text in prop::collection::vec(word(), 0..12).prop_map(|words| words.concat()),
         key in prop::collection::vec(prop::sample::select(vec![
             "search", "train", "ppo", "archive", "curiosity", "environments", "branches", "episodes", "patience",
-            "window", "minibatches", "resolution", "weight", "seed", "iterations", "reward", "thinning",
+            "window", "minibatches", "resolution", "weight", "inward", "novelty", "width", "credit", "seed", "iterations", "reward", "thinning",
         ]), 1..4),
         value in word(),
     ) {
