@@ -7,7 +7,7 @@
 use magpie_learn::{End, Window};
 use serde::{Deserialize, Serialize};
 
-use crate::novelty::Novelty;
+use crate::novelty::{Known, Novelty};
 
 /// How large the bonus is, what earns it, and over which steps behaviour is averaged.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -21,6 +21,8 @@ pub struct Curiosity {
     pub scope: Scope,
     /// What counts as new. Paper: an empty cell.
     pub novelty: Novelty,
+    /// Which archive a cell has to be filled in to be known. Paper: the soft one.
+    pub archive: Known,
     /// How wide the neighbourhood is in which [`Novelty::Density`] looks for empty cells, in cells.
     pub width: f64,
     /// What part of its successor's bonus a step earns; the sum over the steps stays. Paper: 1, all earn the same.
@@ -35,6 +37,7 @@ impl Default for Curiosity {
             base: 0.0,
             scope: Scope::Episode,
             novelty: Novelty::default(),
+            archive: Known::default(),
             width: 2.0,
             credit: 1.0,
         }

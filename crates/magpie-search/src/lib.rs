@@ -37,7 +37,7 @@ pub use config::{ArchiveConfig, SearchConfig};
 pub use curiosity::{Curiosity, Memory, Scope};
 pub use error::{SearchError, Trouble};
 pub use growth::Growth;
-pub use novelty::Novelty;
+pub use novelty::{Known, Novelty};
 pub use objective::{Learnt, Objective};
 pub use phase::Course;
 pub use report::{Report, SearchPolicy, Seconds};

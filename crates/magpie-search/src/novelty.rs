@@ -1,6 +1,6 @@
 //! How new a behaviour is, from 0 (known) to 1: what curiosity pays for.
 
-use magpie_qd::{ArchivePair, Cells, Grid};
+use magpie_qd::{Archive, ArchivePair, Cells, Grid};
 use serde::{Deserialize, Serialize};
 
 use crate::curiosity::Curiosity;
@@ -20,9 +20,20 @@ pub enum Novelty {
     Visits,
 }
 
+/// Which archive says what is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Known {
+    /// The soft one. It never takes what returns less than its threshold_min, so that such behaviour stays new for ever.
+    #[default]
+    Soft,
+    /// The result archive: whatever has been tried once.
+    Result,
+}
+
 /// How new each behaviour is as a phase begins.
 pub(crate) enum Chart<'a> {
-    Empty(&'a ArchivePair),
+    Empty { cells: &'a Cells, archive: &'a Archive },
     Density { cells: &'a Cells, shares: Vec<f32> },
     Visits { cells: &'a Cells, visits: &'a [u32] },
 }
@@ -31,12 +42,16 @@ impl<'a> Chart<'a> {
     /// `visits` has a number for each cell, if they are counted.
     pub fn new(curiosity: &Curiosity, archives: &'a ArchivePair, visits: &'a [u32]) -> Chart<'a> {
         let cells = archives.cells();
+        let archive = match curiosity.archive {
+            Known::Soft => archives.soft(),
+            Known::Result => archives.result(),
+        };
         match (curiosity.pays_for(), cells) {
             (Novelty::Density, Cells::Grid(grid)) => {
-                Chart::Density { cells, shares: empty_share(grid, curiosity.width, archives) }
+                Chart::Density { cells, shares: empty_share(grid, curiosity.width, archive) }
             }
             // A search has a grid; other cells have no rows and columns to smooth along.
-            (Novelty::Empty, _) | (Novelty::Density, Cells::Cvt(_)) => Chart::Empty(archives),
+            (Novelty::Empty, _) | (Novelty::Density, Cells::Cvt(_)) => Chart::Empty { cells, archive },
             (Novelty::Visits, _) => Chart::Visits { cells, visits },
         }
     }
@@ -44,7 +59,10 @@ impl<'a> Chart<'a> {
     /// Of a mean measure; one that is not finite lies in no cell, so in no new one.
     pub fn novelty(&self, mean: &[f64]) -> f64 {
         match self {
-            Chart::Empty(archives) => f64::from(u8::from(archives.is_empty(mean).unwrap_or(false))),
+            Chart::Empty { cells, archive } => {
+                let is_empty = |cell| archive.entry(cell).is_none();
+                f64::from(u8::from(cells.index_of(mean).is_ok_and(is_empty)))
+            }
             Chart::Density { cells, shares } => cells.index_of(mean).map_or(0.0, |cell| shares[cell].into()),
             Chart::Visits { cells, visits } => {
                 cells.index_of(mean).map_or(0.0, |cell| 1.0 / (1.0 + f64::from(visits[cell])).sqrt())
@@ -56,15 +74,15 @@ impl<'a> Chart<'a> {
     pub fn visited(&self, mean: &[f64]) -> Option<usize> {
         match self {
             Chart::Visits { cells, .. } => cells.index_of(mean).ok(),
-            Chart::Empty(_) | Chart::Density { .. } => None,
+            Chart::Empty { .. } | Chart::Density { .. } => None,
         }
     }
 }
 
 /// The share of empty cells around each, weighted by a Gaussian of `width` cells; beyond the borders there is nothing.
-fn empty_share(grid: &Grid, width: f64, archives: &ArchivePair) -> Vec<f32> {
+fn empty_share(grid: &Grid, width: f64, archive: &Archive) -> Vec<f32> {
     let mut empty = vec![1.0; grid.count()];
-    archives.soft().entries().for_each(|(cell, _)| empty[cell] = 0.0);
+    archive.entries().for_each(|(cell, _)| empty[cell] = 0.0);
     // A Gaussian in several dimensions is one after the other.
     let mut stride = 1;
     for &dim in grid.dims().iter().rev() {
@@ -105,7 +123,11 @@ mod tests {
     fn archives(dims: &[usize], filled: &[f64]) -> ArchivePair {
         let grid = Grid::new(dims.to_vec(), vec![0.0; dims.len()], vec![1.0; dims.len()]).unwrap();
         let rule = Acceptance::Soft { learning_rate: 0.5, threshold_min: 0.0 };
-        let mut archives = ArchivePair::new(grid, rule, 1, 1).unwrap();
+        fill(ArchivePair::new(grid, rule, 1, 1).unwrap(), filled)
+    }
+
+    /// Offers one policy with a return of 1.
+    fn fill(mut archives: ArchivePair, filled: &[f64]) -> ArchivePair {
         let provenance = Provenance { iteration: 1, branch: None };
         let candidate = Candidate {
             solution: &[0.0],
@@ -128,6 +150,18 @@ mod tests {
         let archives = archives(&[5, 3], &[0.1, 0.1]);
         let chart = Chart::new(&curiosity(Novelty::Empty), &archives, &[]);
         assert_eq!([[0.15, 0.2], [0.9, 0.2], [f64::NAN, 0.0]].map(|m| chart.novelty(&m)), [0.0, 1.0, 0.0]);
+    }
+
+    #[test]
+    fn what_is_too_poor_for_the_soft_archive_is_known_to_the_result_archive() {
+        let grid = Grid::new(vec![5], vec![0.0], vec![1.0]).unwrap();
+        let rule = Acceptance::Soft { learning_rate: 0.5, threshold_min: 200.0 };
+        let archives = fill(ArchivePair::new(grid, rule, 1, 1).unwrap(), &[0.1]);
+        let new = |archive| {
+            let curiosity = Curiosity { archive, ..curiosity(Novelty::Empty) };
+            Chart::new(&curiosity, &archives, &[]).novelty(&[0.1])
+        };
+        assert_eq!((new(Known::Soft), new(Known::Result)), (1.0, 0.0));
     }
 
     #[test]

@@ -80,7 +80,7 @@ impl Settings {
         // So does only what is asked of curiosity.
         let density = others.get("search.curiosity.novelty").is_some_and(|novelty| novelty == "density");
         others.retain(|key, _| match key.strip_prefix("search.curiosity.") {
-            Some("novelty" | "credit") => curiosity != 0.0,
+            Some("archive" | "novelty" | "credit") => curiosity != 0.0,
             Some("width") => curiosity != 0.0 && density,
             _ => true,
         });
@@ -173,6 +173,7 @@ mod tests {
                 "reward.gail.rate",
                 "reward.thinning",
                 "search.branches",
+                "search.curiosity.archive",
                 "search.curiosity.credit",
                 "search.curiosity.novelty",
                 "search.curiosity.weight",

@@ -189,7 +189,7 @@ fn makes_a_difference(config: &Config, choice: &Choice<'_>) -> Result<(), RunErr
     let (model, curiosity) = (config.reward.model, &config.search.curiosity);
     let deaf = |axis: &Axis| match axis.key.split('.').collect::<Vec<_>>()[..] {
         ["demos", _] | ["reward", "thinning"] => model == ModelName::True,
-        ["search", "curiosity", "scope" | "novelty" | "credit"] => curiosity.weight == 0.0,
+        ["search", "curiosity", "scope" | "archive" | "novelty" | "credit"] => curiosity.weight == 0.0,
         ["search", "curiosity", "width"] => curiosity.weight == 0.0 || curiosity.novelty != Novelty::Density,
         ["reward", section, _, ..] => section != model.name(),
         _ => false,

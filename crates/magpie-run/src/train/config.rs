@@ -3,7 +3,7 @@
 use magpie_envs::{EPISODE_STEPS, Measure, TASKS};
 use magpie_learn::SettingError;
 use magpie_rewards::{ModelName, RewardConfig};
-use magpie_search::SearchConfig;
+use magpie_search::{Known, SearchConfig};
 use serde::{Deserialize, Serialize};
 
 use super::demos::{Demos, FILE as DEMONSTRATIONS};
@@ -72,6 +72,7 @@ impl Config {
         if preset != Preset::Paper {
             (search.environments, search.waypoints) = (300, true);
             (search.inward, search.patience) = (true, PATIENCE);
+            search.curiosity.archive = Known::Result;
         }
         let iterations = match preset {
             Preset::Quick => 40,

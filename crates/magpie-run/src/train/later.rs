@@ -8,6 +8,7 @@ inward = false
 patience = 0
 waypoints = false
 [search.curiosity]
+archive = "soft"
 credit = 1.0
 novelty = "empty"
 width = 2.0
@@ -47,7 +48,7 @@ mod tests {
             assert!(search.remove(key).is_some(), "{key}");
         }
         let curiosity = search["curiosity"].as_table_mut().unwrap();
-        for key in ["credit", "novelty", "width"] {
+        for key in ["archive", "credit", "novelty", "width"] {
             assert!(curiosity.remove(key).is_some(), "{key}");
         }
         fill_in_later_settings(&mut older);

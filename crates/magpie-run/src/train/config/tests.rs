@@ -17,10 +17,18 @@ fn presets_spend_what_the_documentation_says() {
         (Preset::Paper, 2000, 3000, false, 0),
     ] {
         let config = preset("walker2d", ModelName::Gail, name);
-        let SearchConfig { environments: e, waypoints, inward, patience: p, branches, episodes, .. } =
-            config.search;
+        let SearchConfig {
+            environments: e,
+            waypoints,
+            inward,
+            patience: p,
+            branches,
+            episodes,
+            curiosity,
+            ..
+        } = config.search;
         assert_eq!((config.iterations, e, p), (iterations, environments, patience));
-        assert_eq!((waypoints, inward), (ours, ours));
+        assert_eq!((waypoints, inward, curiosity.archive == Known::Result), (ours, ours, ours));
         assert_eq!((branches, episodes), (300, 10));
     }
 }
@@ -91,6 +99,8 @@ fn word() -> impl Strategy<Value = String> {
         "weight",
         "scope",
         "novelty",
+        "archive",
+        "\"result\"",
         "\"density\"",
         "\"visits\"",
         "width",
