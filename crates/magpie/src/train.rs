@@ -154,7 +154,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     summary(&run)
 }
 
-/// A name that tells apart what one compares: runs/TASK[-MEASURE]-REWARD[-qBONUS][-NOVELTY]-SEED.
+/// A name that tells apart what one compares: `runs/TASK[-MEASURE]-REWARD[-qBONUS][-NOVELTY]-SEED`.
 fn default_folder(config: &Config) -> String {
     let Config { task, measure, reward, seed, search, .. } = config;
     let measure = match measure {
