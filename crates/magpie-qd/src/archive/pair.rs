@@ -146,11 +146,6 @@ impl ArchivePair {
         Ok(cell)
     }
 
-    /// Whether the soft archive has nobody in the cell of `measures`: the question that curiosity asks.
-    pub fn is_empty(&self, measures: &[f64]) -> Result<bool, Refusal> {
-        Ok(self.soft.entry(self.cells.index_of(measures)?).is_none())
-    }
-
     /// The best solution found for `cell`.
     pub fn elite(&self, cell: usize) -> Option<Elite<'_>> {
         let entry = self.result.entry(cell)?;

@@ -78,10 +78,11 @@ impl Settings {
             !key.strip_prefix("reward.").is_some_and(|rest| rest.contains('.')) || key.starts_with(&used)
         });
         // So does only what is asked of curiosity.
-        let density = others.get("search.curiosity.novelty").is_some_and(|novelty| novelty == "density");
+        let novelty = others.get("search.curiosity.novelty").cloned().unwrap_or_default();
         others.retain(|key, _| match key.strip_prefix("search.curiosity.") {
-            Some("archive" | "novelty" | "credit") => curiosity != 0.0,
-            Some("width") => curiosity != 0.0 && density,
+            Some("novelty" | "credit") => curiosity != 0.0,
+            Some("archive") => curiosity != 0.0 && novelty != "visits",
+            Some("width") => curiosity != 0.0 && novelty == "density",
             _ => true,
         });
         // Files lie in the folder, all under the same name: what is in them tells them apart.

@@ -189,8 +189,10 @@ fn makes_a_difference(config: &Config, choice: &Choice<'_>) -> Result<(), RunErr
     let (model, curiosity) = (config.reward.model, &config.search.curiosity);
     let deaf = |axis: &Axis| match axis.key.split('.').collect::<Vec<_>>()[..] {
         ["demos", _] | ["reward", "thinning"] => model == ModelName::True,
-        ["search", "curiosity", "scope" | "archive" | "novelty" | "credit"] => curiosity.weight == 0.0,
-        ["search", "curiosity", "width"] => curiosity.weight == 0.0 || curiosity.novelty != Novelty::Density,
+        ["search", "curiosity", "base" | "weight"] => false,
+        ["search", "curiosity", _] if curiosity.weight == 0.0 => true,
+        ["search", "curiosity", "archive"] => curiosity.novelty == Novelty::Visits,
+        ["search", "curiosity", "width"] => curiosity.novelty != Novelty::Density,
         ["reward", section, _, ..] => section != model.name(),
         _ => false,
     };
@@ -203,7 +205,11 @@ fn makes_a_difference(config: &Config, choice: &Choice<'_>) -> Result<(), RunErr
                 "left out for the reward {model} with curiosity {}{}, which has no use for it: give that a [[grid]] of \
                  its own",
                 curiosity.weight,
-                if axis.key.ends_with(".width") { " for other things than density" } else { "" },
+                if ["archive", "width"].iter().any(|key| axis.key.ends_with(key)) {
+                    " and its novelty"
+                } else {
+                    ""
+                },
             ),
         }),
     }

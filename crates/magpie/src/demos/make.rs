@@ -75,9 +75,13 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     archive::spare(&out)?;
     let saved = load_archive(&path)?;
     let chosen: Vec<&SavedElite> = args.choose(&saved.elites).into_iter().map(|i| &saved.elites[i]).collect();
+    let remedy = match (args.top as usize) < saved.elites.len() {
+        true => "ask for fewer, or raise --top",
+        false => "ask for fewer",
+    };
     ensure!(
         chosen.len() == args.number as usize,
-        "{}: {} demonstrations were asked for, but there are {} elites to choose from; ask for fewer, or raise --top",
+        "{}: {} demonstrations were asked for, but there are {} elites to choose from; {remedy}",
         path.display(),
         args.number,
         chosen.len()
