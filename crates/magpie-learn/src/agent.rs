@@ -40,9 +40,14 @@ pub struct Agent {
 impl Networks {
     /// The paper's: actor 128–128, critic 256–256, tanh.
     pub fn paper(observation: usize, action: usize) -> Result<Networks, ShapeError> {
+        Networks::with_critic(observation, action, 256)
+    }
+
+    /// The paper's actor, beside a critic whose two hidden layers have `width` units.
+    pub fn with_critic(observation: usize, action: usize, width: usize) -> Result<Networks, ShapeError> {
         Ok(Networks {
             actor: Shape::tanh(&[observation, 128, 128, action])?,
-            critic: Shape::tanh(&[observation, 256, 256, 1])?,
+            critic: Shape::tanh(&[observation, width, width, 1])?,
         })
     }
 

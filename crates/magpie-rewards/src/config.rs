@@ -90,6 +90,9 @@ pub struct RewardConfig {
     pub model: ModelName,
     /// Every how many steps of a demonstration one is learnt from. Paper: 20.
     pub thinning: usize,
+    /// Whether rewards are counted in units of what a step earns on average, so that they weigh the same beside measures
+    /// and curiosity whichever model they come from. Paper: no.
+    pub scaled: bool,
     /// GAIL.
     pub gail: GailConfig,
     /// VAIL.
@@ -109,6 +112,7 @@ impl Default for RewardConfig {
         RewardConfig {
             model: ModelName::default(),
             thinning: 20,
+            scaled: false,
             gail: GailConfig::default(),
             vail: VailConfig::default(),
             diffail: DiffailConfig::default(),

@@ -24,6 +24,8 @@ pub(crate) struct Blend<'a> {
     /// How new the steps paid for so far were, summed over windows.
     curious: f64,
     windows: u32,
+    /// What a learnt reward is counted in, once the first window is there.
+    unit: Option<f32>,
 }
 
 impl<'a> Blend<'a> {
@@ -36,8 +38,18 @@ impl<'a> Blend<'a> {
     ) -> Blend<'a> {
         let memory = Memory::new(environments, coefficients.len() - 1);
         let (shift, bounds) = (steering.shift(&coefficients[1..]), steering.bounds());
-        let (visited, curious, windows) = (Vec::new(), 0.0, 0);
-        Blend { coefficients, shift, bounds, chart, curiosity, memory, visited, curious, windows }
+        Blend {
+            coefficients,
+            shift,
+            bounds,
+            chart,
+            curiosity,
+            memory,
+            visited: Vec::new(),
+            curious: 0.0,
+            windows: 0,
+            unit: None,
+        }
     }
 
     /// The cells of the episodes that were judged, if visits are counted.
@@ -60,6 +72,11 @@ impl<'a> Blend<'a> {
         let (weight, measures) = (self.coefficients[0], &self.coefficients[1..]);
         if weight != 0.0 {
             objective.pay(window, agent, networks)?;
+            if objective.is_scaled() {
+                // One unit for the whole phase: a critic could not follow one that moves.
+                let unit = *self.unit.get_or_insert_with(|| mean_size(&window.rewards));
+                window.rewards.iter_mut().for_each(|reward| *reward /= unit);
+            }
             if self.curiosity.is_on() {
                 let (chart, visited) = (self.chart, &mut self.visited);
                 self.curious += self.curiosity.pay(window, &mut self.memory, |mean| {
@@ -84,11 +101,20 @@ impl<'a> Blend<'a> {
     }
 }
 
+/// Of rewards, or 1 if there are none but zeros.
+fn mean_size(rewards: &[f32]) -> f32 {
+    let sum: f64 = rewards.iter().map(|&reward| f64::from(reward.abs())).sum();
+    let mean = (sum / rewards.len().max(1) as f64) as f32;
+    if mean > 0.0 { mean } else { 1.0 }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::objective::Learnt;
     use magpie_envs::{Environment, Options};
     use magpie_qd::{Acceptance, ArchivePair, Grid};
+    use magpie_rewards::{Pairs, Sizes, True};
 
     /// One foot, on the ground for a quarter and a half of two steps.
     fn paid(coefficients: &[f32], inward: bool, rewards: [f32; 2]) -> Vec<f32> {
@@ -96,19 +122,34 @@ mod tests {
     }
 
     fn paid_for(measures: [f32; 2], coefficients: &[f32], inward: bool, rewards: [f32; 2]) -> Vec<f32> {
+        let [paid] = paid_by(&Objective::True, measures, coefficients, inward, [rewards]);
+        paid
+    }
+
+    /// What the windows of a phase with these rewards earn, one after the other.
+    fn paid_by<const N: usize>(
+        objective: &Objective,
+        measures: [f32; 2],
+        coefficients: &[f32],
+        inward: bool,
+        windows: [[f32; 2]; N],
+    ) -> [Vec<f32>; N] {
         let steering = Steering::new(&Environment::new("hopper", Options::default()).unwrap(), inward);
         let grid = Grid::new(vec![2], vec![0.0], vec![1.0]).unwrap();
         let rule = Acceptance::Soft { learning_rate: 0.5, threshold_min: 0.0 };
         let archives = ArchivePair::new(grid, rule, 1, 1).unwrap();
         let curiosity = Curiosity { weight: 2.0, ..Curiosity::default() };
         let networks = Networks::paper(1, 1).unwrap();
-        let mut window = Window::new(1, 2, 1, 1, 1);
-        window.rewards.copy_from_slice(&rewards);
-        window.measures.copy_from_slice(&measures);
         let chart = Chart::new(&curiosity, &archives, &[]);
         let mut blend = Blend::new(coefficients.to_vec(), &steering, 1, curiosity, &chart);
-        blend.pay(&mut window, &Agent::new(&networks, 1), &networks, &Objective::True).unwrap();
-        window.rewards
+        windows.map(|rewards| {
+            let mut window = Window::new(1, 2, 1, 1, 1);
+            window.keep(false);
+            window.rewards.copy_from_slice(&rewards);
+            window.measures.copy_from_slice(&measures);
+            blend.pay(&mut window, &Agent::new(&networks, 1), &networks, objective).unwrap();
+            window.rewards
+        })
     }
 
     #[test]
@@ -127,6 +168,24 @@ mod tests {
         assert_eq!(paid_for([1.5, -0.5], &[0.0, -2.0], true, [0.0; 2]), [0.0, 2.0]);
         assert_eq!(paid_for([1.5, -0.5], &[0.0, 2.0], true, [0.0; 2]), [2.0, 0.0]);
         assert_eq!(paid_for([1.5, -0.5], &[0.0, -2.0], false, [0.0; 2]), [-3.0, 1.0]);
+    }
+
+    #[test]
+    fn a_learnt_reward_is_counted_in_its_mean_size_at_the_start_of_the_phase() {
+        let sizes = Sizes { observation: 1, action: 1 };
+        let learnt =
+            |scaled| Objective::Learnt(Learnt::new(Box::new(True { sizes }), Pairs::default(), scaled));
+        let windows = [[0.25, -0.75], [2.0, 2.0]];
+        // The bonus of 2 keeps its size: it is counted in the same units.
+        let paid = paid_by(&learnt(true), [0.25, 0.5], &[1.0, 0.0], false, windows);
+        assert_eq!(paid, [[2.5, 0.5], [6.0, 6.0]]);
+        let paid = paid_by(&learnt(false), [0.25, 0.5], &[1.0, 0.0], false, windows);
+        assert_eq!(paid, [[2.25, 1.25], [4.0, 4.0]]);
+    }
+
+    #[test]
+    fn rewards_of_no_size_are_counted_as_they_are() {
+        assert_eq!((mean_size(&[0.0, -0.0]), mean_size(&[])), (1.0, 1.0));
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! What a search computes, with the paper's values.
 
 use magpie_envs::Environment;
-use magpie_learn::{SettingError, TrainConfig};
+use magpie_learn::{Networks, SettingError, TrainConfig};
+use magpie_nn::ShapeError;
 use magpie_qd::{Acceptance, Grid, QdOffset};
 use serde::{Deserialize, Serialize};
 
@@ -38,6 +39,8 @@ pub struct SearchConfig {
     pub archive: ArchiveConfig,
     /// The bonus for behaviour that nobody in the archive shows.
     pub curiosity: Curiosity,
+    /// Units in each of the two hidden layers of a critic, which is most of what learning costs. Paper: 256.
+    pub critic: u32,
     /// How copies and search policy learn.
     pub train: TrainConfig,
 }
@@ -101,6 +104,7 @@ impl SearchConfig {
                 },
             },
             curiosity: Curiosity::default(),
+            critic: 256,
             train,
         }
     }
@@ -111,6 +115,11 @@ impl SearchConfig {
         let (n1, n2) = (u64::from(self.gradient_iterations), u64::from(self.walk_iterations));
         let waypoints = if self.waypoints { (measures as u64 + 1) * n1 + n2 } else { 0 };
         1 + u64::from(self.branches) + waypoints
+    }
+
+    /// Actor and critics of policies of `env`.
+    pub fn networks(&self, env: &Environment) -> Result<Networks, ShapeError> {
+        Networks::with_critic(env.observation_size(), env.action_size(), self.critic as usize)
     }
 
     /// The grid over the measures of `env`.
@@ -184,6 +193,7 @@ impl SearchConfig {
         SettingError::unless("curiosity.base", base, base.is_finite(), "a finite number")?;
         SettingError::unless("curiosity.width", width, (0.1..=100.0).contains(&width), "0.1 to 100")?;
         SettingError::unless("curiosity.credit", credit, (0.0..=1.0).contains(&credit), "0 to 1")?;
+        SettingError::unless("critic", self.critic, (1..=4096).contains(&self.critic), "1 to 4096")?;
         // The smallest batch is that of a copy.
         self.train.check((e / copies) as usize)
     }

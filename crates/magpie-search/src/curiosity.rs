@@ -23,6 +23,8 @@ pub struct Curiosity {
     pub novelty: Novelty,
     /// Which archive a cell has to be filled in to be known. Paper: the soft one.
     pub archive: Known,
+    /// Whether an episode that ends in a fall earns it too, in its last window. Paper: yes.
+    pub falls: bool,
     /// How wide the neighbourhood is in which [`Novelty::Density`] looks for empty cells, in cells.
     pub width: f64,
     /// What part of its successor's bonus a step earns; the sum over the steps stays. Paper: 1, all earn the same.
@@ -38,6 +40,7 @@ impl Default for Curiosity {
             scope: Scope::Episode,
             novelty: Novelty::default(),
             archive: Known::default(),
+            falls: true,
             width: 2.0,
             credit: 1.0,
         }
@@ -119,7 +122,9 @@ impl Curiosity {
                     continue;
                 }
                 mean.iter_mut().zip(&*sums).for_each(|(m, s)| *m = s / f64::from(*steps));
-                let new = judge(&mean);
+                // Most of what is new to a beginner is a new way to fall, and that should not be worth learning.
+                let fell = ends && window.ends[row] == End::Terminated;
+                let new = judge(&mean) * f64::from(u8::from(self.falls || !fell));
                 curious += new * segment.len() as f64;
                 let mut bonus = self.weight * new * self.last_share(segment.len());
                 for row in segment.drain(..).rev() {
@@ -187,6 +192,17 @@ mod tests {
     fn a_window_ignores_the_ends_of_episodes() {
         let (rewards, share) = paid(Scope::Window, &mut Memory::new(1, 1), [1.0, 1.0, 1.0, 0.0]);
         assert_eq!((rewards, share), (vec![2.5; 4], 1.0));
+    }
+
+    #[test]
+    fn a_fall_earns_nothing_where_falls_are_not_paid() {
+        let curiosity = Curiosity { weight: 2.0, base: 0.5, falls: false, ..Curiosity::default() };
+        let mut fallen = window([1.0, 1.0, 1.0, 1.0]);
+        let mut late = fallen.clone();
+        late.ends[1] = End::Truncated;
+        let share = |window: &mut Window| curiosity.pay(window, &mut Memory::new(1, 1), above_half);
+        assert_eq!((share(&mut fallen), fallen.rewards), (0.5, vec![0.5, 0.5, 2.5, 2.5]));
+        assert_eq!((share(&mut late), late.rewards), (1.0, vec![2.5; 4]));
     }
 
     #[test]

@@ -2,14 +2,16 @@
 //!
 //! Evaluations are noisy, so the soft archive accepts a few branches of a search policy that has long found what there
 //! is to find around it, and the paper's rule, a restart when none is accepted, hardly ever speaks. This one does: a
-//! search whose archive gains less than half as fast as it has on average had better start elsewhere.
+//! search whose archive gains less than a fifth as fast as it has on average had better start elsewhere.
 
 use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 
-/// Below this share of its mean pace so far a search has come to a standstill.
-const STANDSTILL: f64 = 0.5;
+/// Below this share of its mean pace so far a search has come to a standstill. A score that grows like nᵃ with the
+/// iterations has a pace of a times its mean, so at one half whoever slows down like √n would be sent elsewhere every few
+/// iterations: those most that had begun well.
+const STANDSTILL: f64 = 0.2;
 
 /// The archive's score, iteration by iteration, since the search policy was last put somewhere.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -24,7 +26,7 @@ impl Growth {
     }
 
     /// Takes down the score after another iteration, of `iterations` in all, and says whether the last `patience` of them
-    /// brought less than half of what an equal number has on average. 0 is endless patience.
+    /// brought less than a fifth of what an equal number has on average. 0 is endless patience.
     pub fn has_stalled(&mut self, score: f64, iterations: u64, patience: u32) -> bool {
         let patience = patience as usize;
         if patience == 0 {
@@ -58,9 +60,15 @@ mod tests {
         let steady: Vec<f64> = (1..=20).map(f64::from).collect();
         assert_eq!(stalls(3, &steady), [0_usize; 0]);
         let halts: Vec<f64> = (1..=8).map(|i| f64::from(i.min(5))).collect();
-        // After 7 iterations the last two brought nothing, and the three together a third of an average one each.
-        assert_eq!(stalls(3, &halts), [7, 8]);
+        // After 7 iterations the last three together brought as much as one before; after 8 they brought nothing.
+        assert_eq!(stalls(3, &halts), [8]);
         assert_eq!(stalls(0, &halts), [0_usize; 0]);
+    }
+
+    #[test]
+    fn who_began_well_and_slows_down_like_a_root_has_not_stalled() {
+        let slowing: Vec<f64> = (1..=500).map(|i| f64::from(i).sqrt()).collect();
+        assert_eq!(stalls(3, &slowing), [0_usize; 0]);
     }
 
     #[test]

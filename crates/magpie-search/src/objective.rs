@@ -17,6 +17,7 @@ pub enum Objective {
 pub struct Learnt {
     model: Box<dyn RewardModel>,
     expert: Pairs,
+    scaled: bool,
 }
 
 /// Columns of a window that its tables do not have as they are needed.
@@ -63,9 +64,10 @@ impl Derived {
 }
 
 impl Learnt {
-    /// A model that has been prepared, and its demonstrations.
-    pub fn new(model: Box<dyn RewardModel>, expert: Pairs) -> Learnt {
-        Learnt { model, expert }
+    /// A model that has been prepared, and its demonstrations; `scaled`, if its rewards are to be counted in units of
+    /// their own size.
+    pub fn new(model: Box<dyn RewardModel>, expert: Pairs, scaled: bool) -> Learnt {
+        Learnt { model, expert, scaled }
     }
 }
 
@@ -76,6 +78,11 @@ impl Objective {
             Objective::True => None,
             Objective::Learnt(learnt) => Some(learnt.model.needs().next_observations),
         }
+    }
+
+    /// Whether rewards are counted in units of what a step earns on average. The environment's have a unit of their own.
+    pub(crate) fn is_scaled(&self) -> bool {
+        matches!(self, Objective::Learnt(learnt) if learnt.scaled)
     }
 
     /// Writes the objective reward of each row in place of the environment's.
@@ -101,7 +108,7 @@ impl Objective {
         networks: &Networks,
         draws: &mut Draws,
     ) -> Result<Option<Health>, RewardError> {
-        let Objective::Learnt(Learnt { model, expert }) = self else { return Ok(None) };
+        let Objective::Learnt(Learnt { model, expert, .. }) = self else { return Ok(None) };
         let needs = model.needs();
         let log_probs = match needs.log_probs {
             true => agent.policy().log_probs(networks, &expert.observations, &expert.actions),

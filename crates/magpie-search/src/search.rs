@@ -127,7 +127,7 @@ impl Search {
     ) -> Result<Search, SearchError> {
         let measures = env.measure_size();
         config.check(measures)?;
-        let networks = Networks::paper(env.observation_size(), env.action_size())?;
+        let networks = config.networks(&env)?;
         let mut draws = Stream::new(seed, "xnes start").draws(0, 0);
         let state = State {
             iteration: 0,
@@ -161,7 +161,7 @@ impl Search {
         state: State,
     ) -> Result<Search, SearchError> {
         config.check(env.measure_size())?;
-        let networks = Networks::paper(env.observation_size(), env.action_size())?;
+        let networks = config.networks(&env)?;
         let fits = [
             (state.agent.learner.policy.len() == networks.policy_len(), "size of the policy"),
             (state.agent.learner.critic.len() == networks.critic.parameters(), "size of the critic"),

@@ -80,7 +80,7 @@ impl Settings {
         // So does only what is asked of curiosity.
         let novelty = others.get("search.curiosity.novelty").cloned().unwrap_or_default();
         others.retain(|key, _| match key.strip_prefix("search.curiosity.") {
-            Some("novelty" | "credit") => curiosity != 0.0,
+            Some("novelty" | "credit" | "falls") => curiosity != 0.0,
             Some("archive") => curiosity != 0.0 && novelty != "visits",
             Some("width") => curiosity != 0.0 && novelty == "density",
             _ => true,
@@ -172,10 +172,13 @@ mod tests {
             keys,
             [
                 "reward.gail.rate",
+                "reward.scaled",
                 "reward.thinning",
                 "search.branches",
+                "search.critic",
                 "search.curiosity.archive",
                 "search.curiosity.credit",
+                "search.curiosity.falls",
                 "search.curiosity.novelty",
                 "search.curiosity.weight",
                 "search.inward",

@@ -188,7 +188,7 @@ impl SweepFile {
 fn makes_a_difference(config: &Config, choice: &Choice<'_>) -> Result<(), RunError> {
     let (model, curiosity) = (config.reward.model, &config.search.curiosity);
     let deaf = |axis: &Axis| match axis.key.split('.').collect::<Vec<_>>()[..] {
-        ["demos", _] | ["reward", "thinning"] => model == ModelName::True,
+        ["demos", _] | ["reward", "thinning" | "scaled"] => model == ModelName::True,
         ["search", "curiosity", "base" | "weight"] => false,
         ["search", "curiosity", _] if curiosity.weight == 0.0 => true,
         ["search", "curiosity", "archive"] => curiosity.novelty == Novelty::Visits,

@@ -3,13 +3,17 @@
 use toml::{Table, Value};
 
 const LATER: &str = r#"
+[reward]
+scaled = false
 [search]
+critic = 256
 inward = false
 patience = 0
 waypoints = false
 [search.curiosity]
 archive = "soft"
 credit = 1.0
+falls = true
 novelty = "empty"
 width = 2.0
 "#;
@@ -43,12 +47,13 @@ mod tests {
         let config = Config::new("walker2d", Measure::FeetContact, ModelName::Gail, Preset::Paper).unwrap();
         let whole: Table = toml::to_string(&config).unwrap().parse().unwrap();
         let mut older = whole.clone();
+        assert!(older["reward"].as_table_mut().unwrap().remove("scaled").is_some());
         let search = older["search"].as_table_mut().unwrap();
-        for key in ["inward", "patience", "waypoints"] {
+        for key in ["critic", "inward", "patience", "waypoints"] {
             assert!(search.remove(key).is_some(), "{key}");
         }
         let curiosity = search["curiosity"].as_table_mut().unwrap();
-        for key in ["archive", "credit", "novelty", "width"] {
+        for key in ["archive", "credit", "falls", "novelty", "width"] {
             assert!(curiosity.remove(key).is_some(), "{key}");
         }
         fill_in_later_settings(&mut older);

@@ -12,6 +12,7 @@ use crate::error::RunError;
 pub(crate) struct Draft {
     model: Box<dyn RewardModel>,
     expert: Pairs,
+    scaled: bool,
     seed: u64,
 }
 
@@ -26,7 +27,7 @@ impl Draft {
             value: config.thinning.to_string(),
             range: format!("a multiple of {kept}: the demonstrations hold every {kept}th step alone"),
         })?;
-        Ok(Draft { model, expert, seed })
+        Ok(Draft { model, expert, scaled: config.scaled, seed })
     }
 
     /// For a run that starts: what has to be learnt from the demonstrations alone is learnt now.
@@ -50,6 +51,6 @@ impl Draft {
 
     /// For a run that goes on: whatever the model knows comes from the checkpoint.
     pub fn restorable(self) -> Objective {
-        Objective::Learnt(Learnt::new(self.model, self.expert))
+        Objective::Learnt(Learnt::new(self.model, self.expert, self.scaled))
     }
 }

@@ -25,10 +25,13 @@ fn presets_spend_what_the_documentation_says() {
             branches,
             episodes,
             curiosity,
+            critic,
             ..
         } = config.search;
+        assert_eq!((critic, config.reward.scaled), if ours { (64, true) } else { (256, false) });
         assert_eq!((config.iterations, e, p), (iterations, environments, patience));
         assert_eq!((waypoints, inward, curiosity.archive == Known::Result), (ours, ours, ours));
+        assert_eq!(curiosity.falls, !ours);
         assert_eq!((branches, episodes), (300, 10));
     }
 }
@@ -91,6 +94,8 @@ fn word() -> impl Strategy<Value = String> {
         "inward",
         "patience",
         "sigma0",
+        "critic",
+        "scaled",
         "archive",
         "resolution",
         "learning_rate",
@@ -104,6 +109,7 @@ fn word() -> impl Strategy<Value = String> {
         "\"density\"",
         "\"visits\"",
         "width",
+        "falls",
         "credit",
         "train",
         "window",
@@ -146,8 +152,8 @@ proptest! {
     fn anything_gives_a_search_that_can_be_run_or_an_error(
         text in prop::collection::vec(word(), 0..12).prop_map(|words| words.concat()),
         key in prop::collection::vec(prop::sample::select(vec![
-            "search", "train", "ppo", "archive", "curiosity", "environments", "branches", "episodes", "patience",
-            "window", "minibatches", "resolution", "weight", "inward", "novelty", "width", "credit", "seed", "iterations", "reward", "thinning",
+            "search", "train", "ppo", "archive", "curiosity", "environments", "branches", "episodes", "patience", "critic",
+            "window", "minibatches", "resolution", "weight", "inward", "novelty", "width", "falls", "credit", "seed", "iterations", "reward", "thinning", "scaled",
         ]), 1..4),
         value in word(),
     ) {
