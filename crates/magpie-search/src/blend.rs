@@ -79,9 +79,9 @@ impl<'a> Blend<'a> {
             }
             if self.curiosity.is_on() {
                 let (chart, visited) = (self.chart, &mut self.visited);
-                self.curious += self.curiosity.pay(window, &mut self.memory, |mean| {
+                self.curious += self.curiosity.pay(window, &mut self.memory, |mean, slope| {
                     visited.extend(chart.visited(mean));
-                    chart.novelty(mean)
+                    chart.novelty(mean, slope)
                 });
                 self.windows += 1;
             }

@@ -165,8 +165,9 @@ fn default_folder(config: &Config) -> String {
     let weight = search.curiosity.weight;
     let curiosity = if weight == usual { String::new() } else { format!("-q{weight}") };
     let novelty = match search.curiosity.novelty {
-        Novelty::Empty => "",
-        Novelty::Density => "-density",
+        _ if weight == 0.0 => "",
+        Novelty::Density => "",
+        Novelty::Empty => "-empty",
         Novelty::Visits => "-visits",
     };
     format!("runs/{task}{measure}-{}{curiosity}{novelty}-{seed}", reward.model)
