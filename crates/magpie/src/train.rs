@@ -165,9 +165,8 @@ fn default_folder(config: &Config) -> String {
     let weight = search.curiosity.weight;
     let curiosity = if weight == usual { String::new() } else { format!("-q{weight}") };
     let novelty = match search.curiosity.novelty {
-        _ if weight == 0.0 => "",
-        Novelty::Density => "",
-        Novelty::Empty => "-empty",
+        Novelty::Empty => "",
+        Novelty::Density => "-density",
         Novelty::Visits => "-visits",
     };
     format!("runs/{task}{measure}-{}{curiosity}{novelty}-{seed}", reward.model)

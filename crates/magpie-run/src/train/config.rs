@@ -3,7 +3,7 @@
 use magpie_envs::{EPISODE_STEPS, Measure, TASKS};
 use magpie_learn::SettingError;
 use magpie_rewards::{ModelName, RewardConfig};
-use magpie_search::{Known, Novelty, SearchConfig};
+use magpie_search::{Known, SearchConfig};
 use serde::{Deserialize, Serialize};
 
 use super::demos::{Demos, FILE as DEMONSTRATIONS};
@@ -46,10 +46,6 @@ const PATIENCE: u32 = 3;
 /// 256, and learns as much.
 const CRITIC: u32 = 64;
 
-/// How many cells away curiosity feels that cells are empty. Episodes of a search policy that has learnt something are so
-/// alike that they all fall in cells that are filled: one that asks for nothing but empty cells has nothing to say then.
-const REACH: f64 = 6.0;
-
 /// How much to spend.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -80,9 +76,7 @@ impl Config {
         if preset != Preset::Paper {
             (search.environments, search.waypoints) = (300, true);
             (search.inward, search.patience, search.critic) = (true, PATIENCE, CRITIC);
-            let curiosity = &mut search.curiosity;
-            (curiosity.novelty, curiosity.width) = (Novelty::Density, REACH);
-            (curiosity.archive, curiosity.falls) = (Known::Result, false);
+            (search.curiosity.archive, search.curiosity.falls) = (Known::Result, false);
         }
         // What a model pays has no unit, and GAIL pays so little that a walk would serve the measures alone.
         let scaled = preset != Preset::Paper && model != ModelName::True;
