@@ -90,8 +90,8 @@ pub struct RewardConfig {
     pub model: ModelName,
     /// Every how many steps of a demonstration one is learnt from. Paper: 20.
     pub thinning: usize,
-    /// Whether rewards are counted in units of what a step earns on average, so that they weigh the same beside measures
-    /// and curiosity whichever model they come from. Paper: no.
+    /// Whether rewards are counted in units of their mean size in the first window of a phase, so that they weigh the same
+    /// beside measures and curiosity whichever model they come from. Paper: no.
     pub scaled: bool,
     /// GAIL.
     pub gail: GailConfig,

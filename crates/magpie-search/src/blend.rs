@@ -73,15 +73,16 @@ impl<'a> Blend<'a> {
         if weight != 0.0 {
             objective.pay(window, agent, networks)?;
             if objective.is_scaled() {
-                // One unit for the whole phase: a critic could not follow one that moves.
+                // One unit for the whole phase, so that its windows can be compared. From phase to phase the critic's own
+                // units follow.
                 let unit = *self.unit.get_or_insert_with(|| mean_size(&window.rewards));
                 window.rewards.iter_mut().for_each(|reward| *reward /= unit);
             }
             if self.curiosity.is_on() {
                 let (chart, visited) = (self.chart, &mut self.visited);
-                self.curious += self.curiosity.pay(window, &mut self.memory, |mean, slope| {
+                self.curious += self.curiosity.pay(window, &mut self.memory, |mean| {
                     visited.extend(chart.visited(mean));
-                    chart.novelty(mean, slope)
+                    chart.novelty(mean)
                 });
                 self.windows += 1;
             }
@@ -101,11 +102,13 @@ impl<'a> Blend<'a> {
     }
 }
 
-/// Of rewards, or 1 if there are none but zeros.
+/// Smaller units are not taken: a model that pays next to nothing as a phase begins may pay a hundred times as much later.
+const LEAST_UNIT: f32 = 0.01;
+
+/// Of rewards.
 fn mean_size(rewards: &[f32]) -> f32 {
     let sum: f64 = rewards.iter().map(|&reward| f64::from(reward.abs())).sum();
-    let mean = (sum / rewards.len().max(1) as f64) as f32;
-    if mean > 0.0 { mean } else { 1.0 }
+    ((sum / rewards.len().max(1) as f64) as f32).max(LEAST_UNIT)
 }
 
 #[cfg(test)]
@@ -184,8 +187,8 @@ mod tests {
     }
 
     #[test]
-    fn rewards_of_no_size_are_counted_as_they_are() {
-        assert_eq!((mean_size(&[0.0, -0.0]), mean_size(&[])), (1.0, 1.0));
+    fn next_to_nothing_is_no_unit() {
+        assert_eq!((mean_size(&[1e-9, -1e-9]), mean_size(&[])), (LEAST_UNIT, LEAST_UNIT));
     }
 
     #[test]

@@ -3,10 +3,6 @@
 //! Each step of an episode with mean measure m earns p + q·[cell(m) is empty]. A window is shorter than an episode, so
 //! what m is has to be said: see [`Scope`]. Beyond the paper, something else may count as new ([`Novelty`]), and the last
 //! steps of an episode may earn more of the bonus than the first.
-//!
-//! Where novelty n(m) has a slope, each step is credited with its own part in m: a step whose measure is mₜ earns
-//! q·(n(m) + ∇n(m)·(mₜ - m)). Over the steps of which m is the mean the second term sums to zero, so that an episode earns
-//! what it earned; but a foot that is lifted towards empty cells is paid for that, and not with all the other steps alike.
 
 use magpie_learn::{End, Window};
 use serde::{Deserialize, Serialize};
@@ -98,18 +94,13 @@ impl Curiosity {
         if self.weight == 0.0 { Novelty::Empty } else { self.novelty }
     }
 
-    /// Adds the bonus to the rewards of a window. `judge` says how new a mean measure is, from 0 to 1, and how that grows
-    /// with each measure, if it does (what it is given is zero); it is asked once for each episode that has ended or is cut
-    /// off by the end of the window. Returns the mean novelty of the steps: with empty cells, the share of steps in them.
-    pub fn pay(
-        &self,
-        window: &mut Window,
-        memory: &mut Memory,
-        mut judge: impl FnMut(&[f64], &mut [f64]) -> f64,
-    ) -> f64 {
+    /// Adds the bonus to the rewards of a window. `judge` says how new a mean measure is, from 0 to 1, and is asked once for
+    /// each episode that has ended or is cut off by the end of the window. Returns the mean novelty of the steps: with empty
+    /// cells, the share of steps in them.
+    pub fn pay(&self, window: &mut Window, memory: &mut Memory, mut judge: impl FnMut(&[f64]) -> f64) -> f64 {
         let environments = window.environments();
         let dims = memory.sums.len() / environments.max(1);
-        let (mut mean, mut slope) = (vec![0.0; dims], vec![0.0; dims]);
+        let mut mean = vec![0.0; dims];
         let mut curious = 0.0;
         let mut segment: Vec<usize> = Vec::with_capacity(window.steps());
         for environment in 0..environments {
@@ -131,19 +122,13 @@ impl Curiosity {
                     continue;
                 }
                 mean.iter_mut().zip(&*sums).for_each(|(m, s)| *m = s / f64::from(*steps));
-                slope.fill(0.0);
-                let mut new = judge(&mean, &mut slope);
                 // Most of what is new to a beginner is a new way to fall, and that should not be worth learning.
-                if ends && window.ends[row] == End::Terminated && !self.falls {
-                    new = 0.0;
-                    slope.fill(0.0);
-                }
+                let fell = ends && window.ends[row] == End::Terminated;
+                let new = judge(&mean) * f64::from(u8::from(self.falls || !fell));
                 curious += new * segment.len() as f64;
                 let mut bonus = self.weight * new * self.last_share(segment.len());
                 for row in segment.drain(..).rev() {
-                    let parts = window.measures[row * dims..][..dims].iter().zip(&mean).zip(&slope);
-                    let part: f64 = parts.map(|((&m, mean), slope)| slope * (f64::from(m) - mean)).sum();
-                    window.rewards[row] += (self.base + bonus + self.weight * part) as f32;
+                    window.rewards[row] += (self.base + bonus) as f32;
                     bonus *= self.credit;
                 }
                 if ends {
@@ -175,7 +160,7 @@ mod tests {
         window
     }
 
-    fn above_half(mean: &[f64], _: &mut [f64]) -> f64 {
+    fn above_half(mean: &[f64]) -> f64 {
         f64::from(u8::from(mean[0] > 0.5))
     }
 
@@ -230,24 +215,12 @@ mod tests {
     }
 
     #[test]
-    fn a_step_is_credited_with_its_part_and_the_episode_earns_the_same() {
-        let curiosity = Curiosity { weight: 2.0, ..Curiosity::default() };
-        let mut window = window([1.0, 0.5, 0.25, 0.25]);
-        curiosity.pay(&mut window, &mut Memory::new(1, 1), |mean, slope| {
-            slope[0] = 4.0;
-            mean[0]
-        });
-        // 2 · (0.75 ± 4 · 0.25), and 2 · 0.25 where all steps are alike.
-        assert_eq!(window.rewards, [3.5, -0.5, 0.5, 0.5]);
-    }
-
-    #[test]
     fn every_episode_is_judged_once_and_again_in_the_next_window() {
         let mut means = Vec::new();
         let curiosity = Curiosity { weight: 1.0, ..Curiosity::default() };
         let mut memory = Memory::new(1, 1);
         for _ in 0..2 {
-            curiosity.pay(&mut window([1.0, 0.5, 0.0, 1.0]), &mut memory, |mean, _| {
+            curiosity.pay(&mut window([1.0, 0.5, 0.0, 1.0]), &mut memory, |mean| {
                 means.push(mean[0]);
                 0.0
             });

@@ -9,8 +9,8 @@ use std::collections::VecDeque;
 use serde::{Deserialize, Serialize};
 
 /// Below this share of its mean pace so far a search has come to a standstill. A score that grows like nᵃ with the
-/// iterations has a pace of a times its mean, so at one half whoever slows down like √n would be sent elsewhere every few
-/// iterations: those most that had begun well.
+/// iterations has a pace of a times its mean, so at one half whoever slows down more than √n, like ∛n, would be sent elsewhere
+/// every few iterations: those most that had begun well.
 const STANDSTILL: f64 = 0.2;
 
 /// The archive's score, iteration by iteration, since the search policy was last put somewhere.
@@ -66,9 +66,10 @@ mod tests {
     }
 
     #[test]
-    fn who_began_well_and_slows_down_like_a_root_has_not_stalled() {
-        let slowing: Vec<f64> = (1..=500).map(|i| f64::from(i).sqrt()).collect();
-        assert_eq!(stalls(3, &slowing), [0_usize; 0]);
+    fn who_began_well_and_slows_down_like_a_cube_root_has_not_stalled() {
+        let slowing = |exponent| (1..=500).map(|i| f64::from(i).powf(exponent)).collect::<Vec<_>>();
+        assert_eq!(stalls(3, &slowing(1.0 / 3.0)), [0_usize; 0]);
+        assert!(stalls(3, &slowing(0.1)).len() > 400);
     }
 
     #[test]

@@ -13,7 +13,7 @@ pub enum Novelty {
     #[default]
     Empty,
     /// The share of empty cells around it, nearer ones counting more: there is something to climb before the first
-    /// empty cell is reached, and a slope by which steps are credited.
+    /// empty cell is reached.
     Density,
     /// 1/√(1 + n), when n episodes have been judged to lie in its cell before: what chance alone reaches is soon paid no
     /// more.
@@ -34,7 +34,7 @@ pub enum Known {
 /// How new each behaviour is as a phase begins.
 pub(crate) enum Chart<'a> {
     Empty { cells: &'a Cells, archive: &'a Archive },
-    Density { cells: &'a Cells, grid: &'a Grid, shares: Vec<f32> },
+    Density { cells: &'a Cells, shares: Vec<f32> },
     Visits { cells: &'a Cells, visits: &'a [u32] },
 }
 
@@ -48,7 +48,7 @@ impl<'a> Chart<'a> {
         };
         match (curiosity.pays_for(), cells) {
             (Novelty::Density, Cells::Grid(grid)) => {
-                Chart::Density { cells, grid, shares: empty_share(grid, curiosity.width, archive) }
+                Chart::Density { cells, shares: empty_share(grid, curiosity.width, archive) }
             }
             // A search has a grid; other cells have no rows and columns to smooth along.
             (Novelty::Empty, _) | (Novelty::Density, Cells::Cvt(_)) => Chart::Empty { cells, archive },
@@ -56,18 +56,14 @@ impl<'a> Chart<'a> {
         }
     }
 
-    /// Of a mean measure; one that is not finite lies in no cell, so in no new one. Where novelty grows from cell to cell,
-    /// `slope` says how fast with each measure; otherwise it stays as it is.
-    pub fn novelty(&self, mean: &[f64], slope: &mut [f64]) -> f64 {
+    /// Of a mean measure; one that is not finite lies in no cell, so in no new one.
+    pub fn novelty(&self, mean: &[f64]) -> f64 {
         match self {
             Chart::Empty { cells, archive } => {
                 let is_empty = |cell| archive.entry(cell).is_none();
                 f64::from(u8::from(cells.index_of(mean).is_ok_and(is_empty)))
             }
-            Chart::Density { cells, grid, shares } => cells.index_of(mean).map_or(0.0, |cell| {
-                differences(grid, shares, cell, slope);
-                shares[cell].into()
-            }),
+            Chart::Density { cells, shares } => cells.index_of(mean).map_or(0.0, |cell| shares[cell].into()),
             Chart::Visits { cells, visits } => {
                 cells.index_of(mean).map_or(0.0, |cell| 1.0 / (1.0 + f64::from(visits[cell])).sqrt())
             }
@@ -94,19 +90,6 @@ fn empty_share(grid: &Grid, width: f64, archive: &Archive) -> Vec<f32> {
         stride *= dim;
     }
     empty
-}
-
-/// How fast a field grows at a cell with each measure, from one neighbour to the other; at a border, from the cell itself.
-fn differences(grid: &Grid, field: &[f32], cell: usize, slope: &mut [f64]) {
-    let mut stride = 1;
-    for (j, &dim) in grid.dims().iter().enumerate().rev() {
-        let at = cell / stride % dim;
-        let (below, above) = (at.saturating_sub(1), (at + 1).min(dim - 1));
-        let value = |i: usize| f64::from(field[cell - at * stride + i * stride]);
-        let width = (grid.upper()[j] - grid.lower()[j]) / dim as f64;
-        slope[j] = (value(above) - value(below)) / ((above - below).max(1) as f64 * width);
-        stride *= dim;
-    }
 }
 
 /// Weights at distances 0, 1, …: up to three widths, and no further than a dimension is long.
@@ -162,17 +145,11 @@ mod tests {
         Curiosity { weight: 2.0, novelty, width: 1.0, ..Curiosity::default() }
     }
 
-    impl Chart<'_> {
-        fn novelty_at(&self, mean: &[f64]) -> f64 {
-            self.novelty(mean, &mut vec![0.0; mean.len()])
-        }
-    }
-
     #[test]
     fn the_paper_asks_whether_the_cell_is_empty() {
         let archives = archives(&[5, 3], &[0.1, 0.1]);
         let chart = Chart::new(&curiosity(Novelty::Empty), &archives, &[]);
-        assert_eq!([[0.15, 0.2], [0.9, 0.2], [f64::NAN, 0.0]].map(|m| chart.novelty_at(&m)), [0.0, 1.0, 0.0]);
+        assert_eq!([[0.15, 0.2], [0.9, 0.2], [f64::NAN, 0.0]].map(|m| chart.novelty(&m)), [0.0, 1.0, 0.0]);
     }
 
     #[test]
@@ -182,7 +159,7 @@ mod tests {
         let archives = fill(ArchivePair::new(grid, rule, 1, 1).unwrap(), &[0.1]);
         let new = |archive| {
             let curiosity = Curiosity { archive, ..curiosity(Novelty::Empty) };
-            Chart::new(&curiosity, &archives, &[]).novelty_at(&[0.1])
+            Chart::new(&curiosity, &archives, &[]).novelty(&[0.1])
         };
         assert_eq!((new(Known::Soft), new(Known::Result)), (1.0, 0.0));
     }
@@ -194,10 +171,9 @@ mod tests {
         let near = |d: f64| (-0.5 * d * d).exp();
         // From the corner: distances 0 to 3 along one dimension, 0 to 2 along the other.
         let all = (0..4).map(|d| near(d.into())).sum::<f64>() * (0..3).map(|d| near(d.into())).sum::<f64>();
-        assert!((chart.novelty_at(&[0.1, 0.1]) - (1.0 - 1.0 / all)).abs() < 1e-6);
+        assert!((chart.novelty(&[0.1, 0.1]) - (1.0 - 1.0 / all)).abs() < 1e-6);
         // The further away, the newer; nothing of the filled cell is felt beyond three widths.
-        let along: Vec<f64> =
-            [0.1, 0.3, 0.5, 0.7, 0.9].iter().map(|&m| chart.novelty_at(&[m, 0.5])).collect();
+        let along: Vec<f64> = [0.1, 0.3, 0.5, 0.7, 0.9].iter().map(|&m| chart.novelty(&[m, 0.5])).collect();
         assert!(along.windows(2).all(|pair| pair[0] < pair[1]), "{along:?}");
         assert!((along[4] - 1.0).abs() < 1e-6);
     }
@@ -210,36 +186,13 @@ mod tests {
         let mut beside = [0, 1, 3].map(|dimension| {
             let mut mean = [0.5; 4];
             mean[dimension] = 0.1;
-            chart.novelty_at(&mean)
+            chart.novelty(&mean)
         });
         beside.sort_by(f64::total_cmp);
         assert!(beside[2] - beside[0] < 1e-6 && beside[2] < 1.0, "{beside:?}");
-        assert!(chart.novelty_at(&[0.5; 4]) < beside[0]);
+        assert!(chart.novelty(&[0.5; 4]) < beside[0]);
         let one = archives(&[1], &[0.5]);
-        assert_eq!(Chart::new(&curiosity(Novelty::Density), &one, &[]).novelty_at(&[0.2]), 0.0);
-    }
-
-    #[test]
-    fn density_grows_away_from_what_is_filled() {
-        let filled = archives(&[5, 3], &[0.5, 0.5]);
-        let chart = Chart::new(&curiosity(Novelty::Density), &filled, &[]);
-        let slope_at = |mean: [f64; 2]| {
-            let mut slope = [0.0; 2];
-            chart.novelty(&mean, &mut slope);
-            slope
-        };
-        // A cell is 0.2 wide, and 1/3 high.
-        let [across, up] = slope_at([0.7, 0.5]);
-        let expected = (chart.novelty_at(&[0.9, 0.5]) - chart.novelty_at(&[0.5, 0.5])) / 0.4;
-        assert!((across - expected).abs() < 1e-6 && across > 0.0 && up.abs() < 1e-6);
-        let [across, up] = slope_at([0.5, 0.1]);
-        let expected = (chart.novelty_at(&[0.5, 0.5]) - chart.novelty_at(&[0.5, 0.1])) * 3.0;
-        assert!((up - expected).abs() < 1e-6 && up < 0.0 && across.abs() < 1e-6);
-        // Nothing grows where there is one cell alone.
-        let one = archives(&[1], &[0.5]);
-        let mut slope = [0.0];
-        Chart::new(&curiosity(Novelty::Density), &one, &[]).novelty(&[0.2], &mut slope);
-        assert_eq!(slope, [0.0]);
+        assert_eq!(Chart::new(&curiosity(Novelty::Density), &one, &[]).novelty(&[0.2]), 0.0);
     }
 
     #[test]
@@ -248,7 +201,7 @@ mod tests {
         let mut visits = vec![0; 15];
         visits[14] = 3;
         let chart = Chart::new(&curiosity(Novelty::Visits), &archives, &visits);
-        assert_eq!([[0.1, 0.1], [0.9, 0.9]].map(|m| chart.novelty_at(&m)), [1.0, 0.5]);
+        assert_eq!([[0.1, 0.1], [0.9, 0.9]].map(|m| chart.novelty(&m)), [1.0, 0.5]);
         assert_eq!(chart.visited(&[0.9, 0.9]), Some(14));
     }
 

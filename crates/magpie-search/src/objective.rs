@@ -80,7 +80,7 @@ impl Objective {
         }
     }
 
-    /// Whether rewards are counted in units of what a step earns on average. The environment's have a unit of their own.
+    /// Whether rewards are counted in units of their mean size. The environment's have a unit of their own.
     pub(crate) fn is_scaled(&self) -> bool {
         matches!(self, Objective::Learnt(learnt) if learnt.scaled)
     }

@@ -166,6 +166,10 @@ impl Search {
             (state.agent.learner.policy.len() == networks.policy_len(), "size of the policy"),
             (state.agent.learner.critic.len() == networks.critic.parameters(), "size of the critic"),
             (state.critics.len() == env.measure_size() + 1, "number of critics"),
+            (
+                state.critics.iter().all(|critic| critic.parameters.len() == networks.critic.parameters()),
+                "size of the critics",
+            ),
             (state.xnes.dim() == env.measure_size() + 1, "dimensions of xNES"),
             (*state.archives.cells() == config.grid(&env)?.into(), "cells of the archive"),
             (state.visits.len() == config.counted_cells(&env)?, "number of cells with visits"),

@@ -13,6 +13,7 @@ fn config(env: &Environment) -> SearchConfig {
         branches: 7,
         waypoints: true,
         inward: true,
+        critic: 64,
         gradient_iterations: 2,
         walk_iterations: 2,
         // So little patience that it is tried whether restarts repeat themselves too.

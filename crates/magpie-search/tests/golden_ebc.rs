@@ -39,8 +39,7 @@ fn golden_ebc_bonus() {
             let mut memory = Memory::from_parts(golden.numbers(&name("init_sum")), counts);
             let (weight, base) = (golden.number(&name("q")), golden.number(&name("p")));
             let curiosity = Curiosity { weight, base, scope, ..Curiosity::default() };
-            let novelty =
-                |mean: &[f64], _: &mut [f64]| f64::from(u8::from(!occupied[grid.index_of(mean).unwrap()]));
+            let novelty = |mean: &[f64]| f64::from(u8::from(!occupied[grid.index_of(mean).unwrap()]));
             curiosity.pay(&mut window, &mut memory, novelty);
 
             for environment in 0..environments {

@@ -43,7 +43,7 @@ fn the_indicator_alone_leads_ppo_to_empty_cells() {
             trainer
                 .iterate(|window, _| {
                     window.rewards.fill(0.0);
-                    curiosity.pay(window, &mut memory, |mean, _| f64::from(u8::from(is_empty(mean))));
+                    curiosity.pay(window, &mut memory, |mean| f64::from(u8::from(is_empty(mean))));
                 })
                 .unwrap();
         }

@@ -36,7 +36,7 @@ pub struct Args {
     /// How behaviour is measured: feet_contact, jump or angle; feet_contact if not given.
     #[arg(long, conflicts_with = "resume")]
     measure: Option<Measure>,
-    /// How much to spend: quick is minutes on two cores, desktop an hour or two, paper the paper's own size.
+    /// How much to spend: quick is minutes on two cores, desktop an hour, paper the paper's own size.
     #[arg(long, value_enum, default_value = "quick", conflicts_with = "resume")]
     preset: PresetArg,
     /// Iterations to make in all; as the preset says if not given.

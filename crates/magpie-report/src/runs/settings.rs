@@ -77,6 +77,10 @@ impl Settings {
         others.retain(|key, _| {
             !key.strip_prefix("reward.").is_some_and(|rest| rest.contains('.')) || key.starts_with(&used)
         });
+        // The environment's reward has a unit of its own.
+        if model == ModelName::True {
+            others.remove("reward.scaled");
+        }
         // So does only what is asked of curiosity.
         let novelty = others.get("search.curiosity.novelty").cloned().unwrap_or_default();
         others.retain(|key, _| match key.strip_prefix("search.curiosity.") {

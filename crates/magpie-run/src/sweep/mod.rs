@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use magpie_rewards::ModelName;
-use magpie_search::Novelty;
+use magpie_search::{Novelty, Scope};
 
 use crate::error::RunError;
 use crate::settings::{Fault, Layer, lay_over, read_text};
@@ -192,7 +192,9 @@ fn makes_a_difference(config: &Config, choice: &Choice<'_>) -> Result<(), RunErr
         ["search", "curiosity", "base" | "weight"] => false,
         ["search", "curiosity", _] if curiosity.weight == 0.0 => true,
         ["search", "curiosity", "archive"] => curiosity.novelty == Novelty::Visits,
+        ["search", "curiosity", "falls"] => curiosity.scope == Scope::Window,
         ["search", "curiosity", "width"] => curiosity.novelty != Novelty::Density,
+        ["reward", "giril", "scale"] if config.reward.scaled => true,
         ["reward", section, _, ..] => section != model.name(),
         _ => false,
     };
@@ -205,8 +207,8 @@ fn makes_a_difference(config: &Config, choice: &Choice<'_>) -> Result<(), RunErr
                 "left out for the reward {model} with curiosity {}{}, which has no use for it: give that a [[grid]] of \
                  its own",
                 curiosity.weight,
-                if ["archive", "width"].iter().any(|key| axis.key.ends_with(key)) {
-                    " and its novelty"
+                if ["archive", "falls", "width"].iter().any(|key| axis.key.ends_with(key)) {
+                    ", its novelty and scope"
                 } else {
                     ""
                 },

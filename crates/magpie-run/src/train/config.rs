@@ -42,8 +42,7 @@ const ANT_BASE: f64 = 2.0;
 /// Iterations of slow growth after which a search that has no days to wait starts elsewhere.
 const PATIENCE: u32 = 3;
 
-/// Units of the critics' hidden layers where time is short: an iteration takes half the time that it takes with the paper's
-/// 256, and learns as much.
+/// Units of the critics' hidden layers where time is short: with the paper's 256 most of it goes into critics.
 const CRITIC: u32 = 64;
 
 /// How much to spend.
@@ -53,7 +52,7 @@ pub enum Preset {
     /// Minutes on two cores.
     #[default]
     Quick,
-    /// An hour or two on two cores.
+    /// An hour on two cores.
     Desktop,
     /// The paper's own size: a day on two cores.
     Paper,
@@ -79,7 +78,7 @@ impl Config {
             (search.curiosity.archive, search.curiosity.falls) = (Known::Result, false);
         }
         // What a model pays has no unit, and GAIL pays so little that a walk would serve the measures alone.
-        let scaled = preset != Preset::Paper && model != ModelName::True;
+        let scaled = preset != Preset::Paper;
         let iterations = match preset {
             Preset::Quick => 40,
             Preset::Desktop => 500,
