@@ -25,8 +25,9 @@ fn config(env: &Environment) -> SearchConfig {
     config.curiosity.scope = Scope::Episode;
     // The one that has a memory of its own.
     config.curiosity.novelty = Novelty::Visits;
-    // A hopper that falls at once is accepted too.
+    // A hopper that falls at once is accepted too, and cells are so few that they are soon filled.
     config.archive.threshold_min = 0.0;
+    config.archive.resolution = 8;
     config
 }
 
@@ -128,7 +129,8 @@ fn a_search_that_comes_to_a_standstill_starts_elsewhere() {
 fn waypoints_fill_cells_and_xnes_does_not_learn_from_them() {
     let after_one = |waypoints| {
         let env = Arc::new(Environment::new("hopper", Options::default()).unwrap());
-        let config = SearchConfig { waypoints, ..config(&env) };
+        let mut config = SearchConfig { waypoints, ..config(&env) };
+        config.archive.resolution = 50;
         let mut search = Search::new(env, config, Objective::True, 11).unwrap();
         assert_eq!(search.iterate().unwrap().restarts, 0);
         search
