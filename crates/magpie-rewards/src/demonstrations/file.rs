@@ -83,7 +83,10 @@ impl Demonstrations {
         let metadata: Metadata = match serde_json::from_str(text) {
             Ok(metadata) => metadata,
             Err(e) => {
-                return problem!("a safetensors file, but not one with demonstrations of this version ({e})");
+                return problem!(
+                    "a safetensors file of magpie's, but not one with demonstrations of this version ({e}); from an \
+                     archive, magpie demos make RUN makes some"
+                );
             }
         };
         if metadata.format != FORMAT {

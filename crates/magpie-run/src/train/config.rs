@@ -3,7 +3,7 @@
 use magpie_envs::{EPISODE_STEPS, Measure, TASKS};
 use magpie_learn::SettingError;
 use magpie_rewards::{ModelName, RewardConfig};
-use magpie_search::{Known, SearchConfig};
+use magpie_search::{Known, Scope, SearchConfig};
 use serde::{Deserialize, Serialize};
 
 use super::demos::{Demos, FILE as DEMONSTRATIONS};
@@ -45,6 +45,10 @@ const PATIENCE: u32 = 3;
 /// Units of the critics' hidden layers where time is short: with the paper's 256 most of it goes into critics.
 const CRITIC: u32 = 64;
 
+/// How far an update may move a policy, in nats, where iterations are few: with the paper's 0.008 many an update ends after
+/// one or two of its four epochs.
+const TARGET_KL: f64 = 0.02;
+
 /// How much to spend.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -76,6 +80,9 @@ impl Config {
             (search.environments, search.waypoints) = (300, true);
             (search.inward, search.patience, search.critic) = (true, PATIENCE, CRITIC);
             (search.curiosity.archive, search.curiosity.falls) = (Known::Result, false);
+            // Whole episodes of one policy are too much alike: once the cells around it are filled none falls in an empty one.
+            search.curiosity.scope = Scope::Segment;
+            search.train.target_kl = TARGET_KL;
         }
         // What a model pays has no unit, and GAIL pays so little that a walk would serve the measures alone.
         let scaled = preset != Preset::Paper;

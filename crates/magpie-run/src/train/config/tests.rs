@@ -26,12 +26,14 @@ fn presets_spend_what_the_documentation_says() {
             episodes,
             curiosity,
             critic,
+            train,
             ..
         } = config.search;
         assert_eq!((critic, config.reward.scaled), if ours { (64, true) } else { (256, false) });
         assert_eq!((config.iterations, e, p), (iterations, environments, patience));
         assert_eq!((waypoints, inward, curiosity.archive == Known::Result), (ours, ours, ours));
-        assert_eq!(curiosity.falls, !ours);
+        assert_eq!((curiosity.falls, curiosity.scope == Scope::Segment), (!ours, ours));
+        assert_eq!(train.target_kl, if ours { 0.02 } else { 0.008 });
         assert_eq!((branches, episodes), (300, 10));
     }
 }
