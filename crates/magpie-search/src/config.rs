@@ -37,7 +37,7 @@ pub struct SearchConfig {
     pub reset_log_std: bool,
     /// The archives.
     pub archive: ArchiveConfig,
-    /// The bonus for behaviour that nobody in the archive shows.
+    /// What draws the search to behaviour that nobody in the archive shows.
     pub curiosity: Curiosity,
     /// Units in each of the two hidden layers of a critic, which is most of what learning costs. Paper: 256.
     pub critic: u32,
@@ -63,7 +63,7 @@ pub struct ArchiveConfig {
     /// humanoid 200, halfcheetah -500.
     pub threshold_min: f64,
     /// What the offset QD-Score adds for each step of an elite's episodes, so that filling a cell never lowers it.
-    /// Patience is measured by that score.
+    /// Patience is measured by that score, unless new cells are what counts.
     pub qd_offset: f64,
 }
 

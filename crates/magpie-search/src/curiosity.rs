@@ -1,8 +1,9 @@
 //! Curiosity: a bonus for episodes whose behaviour falls where the archive is still empty.
 //!
 //! Each step of an episode with mean measure m earns p + q·[cell(m) is empty]. A window is shorter than an episode, so
-//! what m is has to be said: see [`Scope`]. Beyond the paper, something else may count as new ([`Novelty`]), and the last
-//! steps of an episode may earn more of the bonus than the first.
+//! what m is has to be said: see [`Scope`]. Beyond the paper, something else may count as new ([`Novelty`]), the bonus may
+//! be counted in rewards ([`Unit`]), the last steps of an episode may earn more of it than the first, and a search that
+//! finds nothing new may go to the frontier of what is known.
 
 use magpie_learn::{End, Window};
 use serde::{Deserialize, Serialize};
@@ -27,6 +28,10 @@ pub struct Curiosity {
     pub falls: bool,
     /// How wide the neighbourhood is in which [`Novelty::Density`] looks for empty cells, in cells.
     pub width: f64,
+    /// Whether a search that finds nothing new goes to the frontier of what is known. Paper: no.
+    pub restarts: bool,
+    /// What a step's bonus is counted in. Paper: a fixed sum.
+    pub unit: Unit,
     /// What part of its successor's bonus a step earns; the sum over the steps stays. Paper: 1, all earn the same.
     pub credit: f64,
 }
@@ -42,9 +47,23 @@ impl Default for Curiosity {
             archive: Known::default(),
             falls: true,
             width: 2.0,
+            restarts: false,
+            unit: Unit::default(),
             credit: 1.0,
         }
     }
+}
+
+/// What the bonus of a step is counted in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Unit {
+    /// Each step earns the same. The paper's.
+    #[default]
+    Step,
+    /// Each step earns in proportion to its objective reward, and nothing where that is negative: to be new is worth
+    /// nothing to a policy that does badly.
+    Reward,
 }
 
 /// The steps over which the measure of an episode in a window is averaged.
@@ -94,6 +113,11 @@ impl Curiosity {
         if self.weight == 0.0 { Novelty::Empty } else { self.novelty }
     }
 
+    /// Whether the search leaves for the frontier when there is nothing new.
+    pub(crate) fn is_easily_bored(&self) -> bool {
+        self.restarts && self.weight != 0.0
+    }
+
     /// Adds the bonus to the rewards of a window. `judge` says how new a mean measure is, from 0 to 1, and is asked once for
     /// each episode that has ended or is cut off by the end of the window. Returns the mean novelty of the steps: with empty
     /// cells, the share of steps in them.
@@ -128,7 +152,12 @@ impl Curiosity {
                 curious += new * segment.len() as f64;
                 let mut bonus = self.weight * new * self.last_share(segment.len());
                 for row in segment.drain(..).rev() {
-                    window.rewards[row] += (self.base + bonus) as f32;
+                    let reward = &mut window.rewards[row];
+                    let size = match self.unit {
+                        Unit::Step => 1.0,
+                        Unit::Reward => f64::from(reward.max(0.0)),
+                    };
+                    *reward += (self.base + bonus * size) as f32;
                     bonus *= self.credit;
                 }
                 if ends {
@@ -203,6 +232,15 @@ mod tests {
         let share = |window: &mut Window| curiosity.pay(window, &mut Memory::new(1, 1), above_half);
         assert_eq!((share(&mut fallen), fallen.rewards), (0.5, vec![0.5, 0.5, 2.5, 2.5]));
         assert_eq!((share(&mut late), late.rewards), (1.0, vec![2.5; 4]));
+    }
+
+    #[test]
+    fn a_bonus_in_units_of_the_reward_is_nothing_to_who_does_badly() {
+        let curiosity = Curiosity { weight: 2.0, base: 0.5, unit: Unit::Reward, ..Curiosity::default() };
+        let mut window = window([1.0, 1.0, 0.0, 0.0]);
+        window.rewards.copy_from_slice(&[3.0, -1.0, 3.0, -1.0]);
+        curiosity.pay(&mut window, &mut Memory::new(1, 1), above_half);
+        assert_eq!(window.rewards, [9.5, -0.5, 3.5, -0.5]);
     }
 
     #[test]

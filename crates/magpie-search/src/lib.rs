@@ -16,7 +16,8 @@
 //! ```
 //!
 //! [`Search::iterate`] is one round of that (Algorithm 1 of the paper), on a page. The objective reward of a step comes
-//! from an [`Objective`]; [`Curiosity`] adds a bonus to episodes that behave like nobody in the archive. Everything
+//! from an [`Objective`]; [`Curiosity`] adds a bonus to episodes that behave like nobody in the archive, and leads a search
+//! that finds nothing new to where it may. Everything
 //! that lives from one iteration to the next is in one record, [`State`].
 
 mod blend;
@@ -24,6 +25,7 @@ mod branches;
 mod config;
 mod curiosity;
 mod error;
+mod frontier;
 mod gradients;
 mod growth;
 mod novelty;
@@ -34,7 +36,7 @@ mod search;
 mod steering;
 
 pub use config::{ArchiveConfig, SearchConfig};
-pub use curiosity::{Curiosity, Memory, Scope};
+pub use curiosity::{Curiosity, Memory, Scope, Unit};
 pub use error::{SearchError, Trouble};
 pub use growth::Growth;
 pub use novelty::{Known, Novelty};

@@ -80,7 +80,7 @@ impl<'a> Chart<'a> {
 }
 
 /// The share of empty cells around each, weighted by a Gaussian of `width` cells; beyond the borders there is nothing.
-fn empty_share(grid: &Grid, width: f64, archive: &Archive) -> Vec<f32> {
+pub(crate) fn empty_share(grid: &Grid, width: f64, archive: &Archive) -> Vec<f32> {
     let mut empty = vec![1.0; grid.count()];
     archive.entries().for_each(|(cell, _)| empty[cell] = 0.0);
     // A Gaussian in several dimensions is one after the other.

@@ -18,8 +18,9 @@ use crate::branches::{Outing, elite_policy, normaliser_len};
 use crate::config::SearchConfig;
 use crate::curiosity::Curiosity;
 use crate::error::{SearchError, Trouble};
+use crate::frontier::Outpost;
 use crate::gradients::Gradients;
-use crate::growth::Growth;
+use crate::growth::{Growth, STANDSTILL};
 use crate::novelty::Chart;
 use crate::objective::Objective;
 use crate::phase::{Course, Finish, Gym, Phase};
@@ -75,8 +76,12 @@ pub struct State {
     pub xnes: Xnes,
     /// Both archives.
     pub archives: ArchivePair,
-    /// How fast the archive has been growing.
+    /// How fast the archive's score has been growing.
     pub growth: Growth,
+    /// How fast its cells have been filling.
+    pub discovery: Growth,
+    /// Cells from which a bored search has set out, in order.
+    pub outposts: Vec<usize>,
     /// How many episodes that served the objective were judged to lie in each cell; empty unless curiosity asks.
     pub visits: Vec<u32>,
     /// The reward model, if it learns.
@@ -144,6 +149,8 @@ impl Search {
                 normaliser_len(env.observation_size()),
             )?,
             growth: Growth::from(0.0),
+            discovery: Growth::from(0.0),
+            outposts: Vec::new(),
             visits: vec![0; config.counted_cells(&env)?],
             reward: objective.save()?,
         };
@@ -173,6 +180,10 @@ impl Search {
             (state.xnes.dim() == env.measure_size() + 1, "dimensions of xNES"),
             (*state.archives.cells() == config.grid(&env)?.into(), "cells of the archive"),
             (state.visits.len() == config.counted_cells(&env)?, "number of cells with visits"),
+            (
+                state.outposts.iter().all(|&cell| cell < state.archives.cells().count()),
+                "cells from which it has set out",
+            ),
             (state.archives.soft().acceptance() == config.acceptance(), "rule of the soft archive"),
         ];
         if let Some((_, what)) = fits.into_iter().find(|(fits, _)| !fits) {
@@ -394,24 +405,51 @@ impl Search {
         Ok((course, trail))
     }
 
-    /// Whether the archive grows so slowly that the search had better go on elsewhere.
+    /// Whether the archive grows so slowly that the search had better go on elsewhere. A curious one may also be bored: it
+    /// finds nothing new, and gets on no better than it usually does.
     fn has_stalled(&mut self) -> bool {
-        let (score, iterations) = (self.metrics().qd_score_offset, self.state.iteration + 1);
-        self.state.growth.has_stalled(score, iterations, self.config.patience)
+        let (score, cells) = self.sizes();
+        let (iterations, patience) = (self.state.iteration + 1, self.config.patience);
+        let score = self.state.growth.pace(score, iterations, patience);
+        let cells = self.state.discovery.pace(cells, iterations, patience);
+        let below = |pace: Option<f64>, limit: f64| pace.is_some_and(|pace| pace <= limit);
+        let bored = self.config.curiosity.is_easily_bored() && below(cells, STANDSTILL) && below(score, 1.0);
+        bored || below(score, STANDSTILL)
     }
 
-    /// There is nothing to be found here: a new distribution, and a random elite as search policy, behind its own normaliser.
+    /// Score and number of cells of the archive.
+    fn sizes(&self) -> (f64, f64) {
+        (self.metrics().qd_score_offset, self.state.archives.result().len() as f64)
+    }
+
+    /// There is nothing to be found here: a new distribution, and another elite as search policy, behind its own
+    /// normaliser. It is a random one or, if the search is curious, one at the frontier, and then the distribution leads
+    /// beyond it.
     fn restart(&mut self) -> Result<(), SearchError> {
         let mut draws = Stream::new(self.seed, "restart").draws(0, self.state.iteration);
-        let State { agent, xnes, archives, restarts, .. } = &mut self.state;
-        if let Some(elite) = archives.random_elite(&mut draws) {
+        let State { agent, xnes, archives, restarts, outposts, .. } = &mut self.state;
+        let outpost = match self.config.curiosity.is_easily_bored() {
+            true => Outpost::draw(archives, outposts, &mut draws),
+            false => None,
+        };
+        outposts.extend(outpost.as_ref().map(|outpost| outpost.cell));
+        let elite = match &outpost {
+            Some(outpost) => archives.elite(outpost.cell),
+            None => archives.random_elite(&mut draws),
+        };
+        if let Some(elite) = elite {
             let policy = elite_policy(&elite);
             agent.learner.policy = policy.parameters;
             agent.observations = policy.normaliser;
         }
-        *xnes = Xnes::start(self.env.measure_size(), self.config.sigma0, &mut draws)?;
+        let sigma0 = self.config.sigma0;
+        *xnes = Xnes::start(self.env.measure_size(), sigma0, &mut draws)?;
+        if let Some(heading) = outpost.and_then(|outpost| outpost.heading) {
+            *xnes = Xnes::new([&xnes.mean()[..1], &heading].concat(), sigma0)?;
+        }
         *restarts += 1;
-        self.state.growth = Growth::from(self.metrics().qd_score_offset);
+        let (score, cells) = self.sizes();
+        (self.state.growth, self.state.discovery) = (Growth::from(score), Growth::from(cells));
         Ok(())
     }
 

@@ -25,6 +25,8 @@ fn config(env: &Environment) -> SearchConfig {
     config.curiosity.scope = Scope::Episode;
     // The one that has a memory of its own.
     config.curiosity.novelty = Novelty::Visits;
+    // Bored by old cells, a restart asks for more than a random number.
+    config.curiosity.restarts = true;
     // A hopper that falls at once is accepted too, and cells are so few that they are soon filled.
     config.archive.threshold_min = 0.0;
     config.archive.resolution = 8;

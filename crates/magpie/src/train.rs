@@ -11,7 +11,7 @@ use magpie_rewards::ModelName;
 use magpie_run::RunError;
 use magpie_run::settings::{read_text, resolve};
 use magpie_run::train::{Config, Preset, TrainRun};
-use magpie_search::{Novelty, SearchConfig};
+use magpie_search::SearchConfig;
 
 use crate::drive::{Display, Pace, Preparation, drive, mention_surprises};
 use crate::session;
@@ -154,7 +154,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     summary(&run)
 }
 
-/// A name that tells apart what one compares: `runs/TASK[-MEASURE]-REWARD[-qBONUS][-NOVELTY]-SEED`.
+/// A name that tells apart what one compares: `runs/TASK[-MEASURE]-REWARD[-qBONUS]-SEED`.
 fn default_folder(config: &Config) -> String {
     let Config { task, measure, reward, seed, search, .. } = config;
     let measure = match measure {
@@ -164,12 +164,7 @@ fn default_folder(config: &Config) -> String {
     let usual = Config::usual_curiosity(reward.model);
     let weight = search.curiosity.weight;
     let curiosity = if weight == usual { String::new() } else { format!("-q{weight}") };
-    let novelty = match search.curiosity.novelty {
-        Novelty::Empty => "",
-        Novelty::Density => "-density",
-        Novelty::Visits => "-visits",
-    };
-    format!("runs/{task}{measure}-{}{curiosity}{novelty}-{seed}", reward.model)
+    format!("runs/{task}{measure}-{}{curiosity}-{seed}", reward.model)
 }
 
 /// What is about to be done, before the first result is there.

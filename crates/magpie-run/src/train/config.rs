@@ -3,7 +3,7 @@
 use magpie_envs::{EPISODE_STEPS, Measure, TASKS};
 use magpie_learn::SettingError;
 use magpie_rewards::{ModelName, RewardConfig};
-use magpie_search::{Known, Scope, SearchConfig};
+use magpie_search::{Curiosity, Known, Novelty, Scope, SearchConfig, Unit};
 use serde::{Deserialize, Serialize};
 
 use super::demos::{Demos, FILE as DEMONSTRATIONS};
@@ -49,6 +49,22 @@ const CRITIC: u32 = 64;
 /// one or two of its four epochs.
 const TARGET_KL: f64 = 0.02;
 
+/// A curiosity with little time, in place of the paper's, which falls silent once the cells around the search policy are
+/// filled, and until then outbids the reward: it feels empty cells from some way off, pays for them in proportion to how
+/// well a step imitates, and takes the search to where there are more.
+fn brisk(curiosity: Curiosity) -> Curiosity {
+    Curiosity {
+        scope: Scope::Segment,
+        novelty: Novelty::Density,
+        width: 3.0,
+        archive: Known::Result,
+        falls: false,
+        unit: Unit::Reward,
+        restarts: true,
+        ..curiosity
+    }
+}
+
 /// How much to spend.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -79,10 +95,8 @@ impl Config {
         if preset != Preset::Paper {
             (search.environments, search.waypoints) = (300, true);
             (search.inward, search.patience, search.critic) = (true, PATIENCE, CRITIC);
-            (search.curiosity.archive, search.curiosity.falls) = (Known::Result, false);
-            // Whole episodes of one policy are too much alike: once the cells around it are filled none falls in an empty one.
-            search.curiosity.scope = Scope::Segment;
             search.train.target_kl = TARGET_KL;
+            search.curiosity = brisk(search.curiosity);
         }
         // What a model pays has no unit, and GAIL pays so little that a walk would serve the measures alone.
         let scaled = preset != Preset::Paper;

@@ -31,8 +31,11 @@ fn presets_spend_what_the_documentation_says() {
         } = config.search;
         assert_eq!((critic, config.reward.scaled), if ours { (64, true) } else { (256, false) });
         assert_eq!((config.iterations, e, p), (iterations, environments, patience));
-        assert_eq!((waypoints, inward, curiosity.archive == Known::Result), (ours, ours, ours));
-        assert_eq!((curiosity.falls, curiosity.scope == Scope::Segment), (!ours, ours));
+        assert_eq!((waypoints, inward), (ours, ours));
+        let Curiosity { archive, falls, scope, novelty, width, unit, restarts, .. } = curiosity;
+        assert_eq!((archive == Known::Result, scope == Scope::Segment, restarts), (ours, ours, ours));
+        assert_eq!((novelty == Novelty::Density, unit == Unit::Reward), (ours, ours));
+        assert_eq!((falls, width), (!ours, if ours { 3.0 } else { 2.0 }));
         assert_eq!(train.target_kl, if ours { 0.02 } else { 0.008 });
         assert_eq!((branches, episodes), (300, 10));
     }
@@ -112,6 +115,9 @@ fn word() -> impl Strategy<Value = String> {
         "\"visits\"",
         "width",
         "falls",
+        "restarts",
+        "unit",
+        "\"reward\"",
         "credit",
         "train",
         "window",
@@ -155,7 +161,7 @@ proptest! {
         text in prop::collection::vec(word(), 0..12).prop_map(|words| words.concat()),
         key in prop::collection::vec(prop::sample::select(vec![
             "search", "train", "ppo", "archive", "curiosity", "environments", "branches", "episodes", "patience", "critic",
-            "window", "minibatches", "resolution", "weight", "inward", "novelty", "width", "falls", "credit", "seed", "iterations", "reward", "thinning", "scaled",
+            "window", "minibatches", "resolution", "weight", "inward", "novelty", "width", "falls", "restarts", "unit", "credit", "seed", "iterations", "reward", "thinning", "scaled",
         ]), 1..4),
         value in word(),
     ) {
