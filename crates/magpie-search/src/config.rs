@@ -63,7 +63,7 @@ pub struct ArchiveConfig {
     /// humanoid 200, halfcheetah -500.
     pub threshold_min: f64,
     /// What the offset QD-Score adds for each step of an elite's episodes, so that filling a cell never lowers it.
-    /// Patience is measured by that score, unless new cells are what counts.
+    /// Patience is measured by that score.
     pub qd_offset: f64,
 }
 

@@ -406,14 +406,14 @@ impl Search {
     }
 
     /// Whether the archive grows so slowly that the search had better go on elsewhere. A curious one may also be bored: it
-    /// finds nothing new, and gets on no better than it usually does.
+    /// finds nothing new, and gets on at less than half its usual pace.
     fn has_stalled(&mut self) -> bool {
         let (score, cells) = self.sizes();
         let (iterations, patience) = (self.state.iteration + 1, self.config.patience);
         let score = self.state.growth.pace(score, iterations, patience);
         let cells = self.state.discovery.pace(cells, iterations, patience);
         let below = |pace: Option<f64>, limit: f64| pace.is_some_and(|pace| pace <= limit);
-        let bored = self.config.curiosity.is_easily_bored() && below(cells, STANDSTILL) && below(score, 1.0);
+        let bored = self.config.curiosity.is_easily_bored() && below(cells, STANDSTILL) && below(score, 0.5);
         bored || below(score, STANDSTILL)
     }
 
