@@ -2,8 +2,8 @@
 //!
 //! Each step of an episode with mean measure m earns p + q·[cell(m) is empty]. A window is shorter than an episode, so
 //! what m is has to be said: see [`Scope`]. Beyond the paper, something else may count as new ([`Novelty`]), the bonus may
-//! be counted in rewards ([`Unit`]), the last steps of an episode may earn more of it than the first, and a search that
-//! finds nothing new may go to the frontier of what is known.
+//! be counted in rewards ([`Unit`]), the last steps of an episode may earn more of it than the first, and restarts may
+//! lead to the frontier of what is known.
 
 use magpie_learn::{End, Window};
 use serde::{Deserialize, Serialize};
@@ -14,7 +14,8 @@ use crate::novelty::{Known, Novelty};
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Curiosity {
-    /// q: earned by each step of an episode whose behaviour is new. Paper: 2 for imitation, 1 with the true reward.
+    /// q: earned by each step of an episode whose behaviour is new, in [`Unit`]s. Paper: 2 for imitation, 1 with the true
+    /// reward.
     pub weight: f64,
     /// p: earned by every step. Paper: 0 for imitation, 0.5 with the true reward.
     pub base: f64,
@@ -28,11 +29,11 @@ pub struct Curiosity {
     pub falls: bool,
     /// How wide the neighbourhood is in which [`Novelty::Density`] looks for empty cells, in cells.
     pub width: f64,
-    /// Whether a search that finds nothing new goes to the frontier of what is known. Paper: no.
-    pub restarts: bool,
+    /// Whether restarts lead to the frontier of what is known, not to any elite. Paper: no.
+    pub frontier: bool,
     /// What a step's bonus is counted in. Paper: a fixed sum.
     pub unit: Unit,
-    /// What part of its successor's bonus a step earns; the sum over the steps stays. Paper: 1, all earn the same.
+    /// What part of its successor's bonus a step earns; the sum over the steps stays, counted in [`Unit`]s. Paper: 1, all earn the same.
     pub credit: f64,
 }
 
@@ -47,7 +48,7 @@ impl Default for Curiosity {
             archive: Known::default(),
             falls: true,
             width: 2.0,
-            restarts: false,
+            frontier: false,
             unit: Unit::default(),
             credit: 1.0,
         }
@@ -113,9 +114,9 @@ impl Curiosity {
         if self.weight == 0.0 { Novelty::Empty } else { self.novelty }
     }
 
-    /// Whether the search leaves for the frontier when there is nothing new.
-    pub(crate) fn is_easily_bored(&self) -> bool {
-        self.restarts && self.weight != 0.0
+    /// Whether restarts lead to the frontier.
+    pub(crate) fn seeks_frontier(&self) -> bool {
+        self.frontier && self.weight != 0.0
     }
 
     /// Adds the bonus to the rewards of a window. `judge` says how new a mean measure is, from 0 to 1, and is asked once for

@@ -11,36 +11,35 @@ use serde::{Deserialize, Serialize};
 /// Below this share of its mean pace so far a search has come to a standstill. A score that grows like nᵃ with the
 /// iterations has a pace of a times its mean, so at one half whoever slows down more than √n, like ∛n, would be sent elsewhere
 /// every few iterations: those most that had begun well.
-pub(crate) const STANDSTILL: f64 = 0.2;
+const STANDSTILL: f64 = 0.2;
 
-/// What the archive has, iteration by iteration, since the search policy was last put somewhere: its score, or its cells.
+/// The archive's score, iteration by iteration, since the search policy was last put somewhere.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Growth {
-    sizes: VecDeque<f64>,
+    scores: VecDeque<f64>,
 }
 
 impl Growth {
-    /// From an archive of this size.
-    pub fn from(size: f64) -> Growth {
-        Growth { sizes: VecDeque::from([size]) }
+    /// From an archive with this score.
+    pub fn from(score: f64) -> Growth {
+        Growth { scores: VecDeque::from([score]) }
     }
 
-    /// Takes down the size after another iteration, of `iterations` in all, and says how fast it has grown in the last
-    /// `patience` of them, in units of the mean pace so far. Nothing is said before `patience` is over; 0 is endless.
-    pub fn pace(&mut self, size: f64, iterations: u64, patience: u32) -> Option<f64> {
+    /// Takes down the score after another iteration, of `iterations` in all, and says whether the last `patience` of them
+    /// brought less than a fifth of what an equal number has on average. 0 is endless patience.
+    pub fn has_stalled(&mut self, score: f64, iterations: u64, patience: u32) -> bool {
         let patience = patience as usize;
         if patience == 0 {
-            return None;
+            return false;
         }
-        self.sizes.push_back(size);
-        if self.sizes.len() <= patience {
-            return None;
+        self.scores.push_back(score);
+        if self.scores.len() <= patience {
+            return false;
         }
-        self.sizes.drain(..self.sizes.len() - 1 - patience);
-        let gained = (size - self.sizes[0]) / patience as f64;
+        self.scores.drain(..self.scores.len() - 1 - patience);
+        let gained = (score - self.scores[0]) / patience as f64;
         // A score below zero, for want of an offset, has no pace to compare with: then any gain will do.
-        let mean = size.max(0.0) / iterations as f64;
-        Some(if gained <= 0.0 { 0.0 } else { gained / mean })
+        gained <= STANDSTILL * score.max(0.0) / iterations as f64
     }
 }
 
@@ -48,13 +47,11 @@ impl Growth {
 mod tests {
     use super::*;
 
-    /// Iterations, from 1, at which scores that begin at 0 have come to a standstill.
+    /// Iterations, from 1, at which scores that begin at 0 have stalled.
     fn stalls(patience: u32, scores: &[f64]) -> Vec<usize> {
         let mut growth = Growth::from(0.0);
-        let mut pace = |i: usize, score: f64| growth.pace(score, i as u64 + 1, patience);
-        let stalled = |(i, &score): (usize, &f64)| {
-            pace(i, score).is_some_and(|pace| pace <= STANDSTILL).then_some(i + 1)
-        };
+        let stalled =
+            |(i, &score): (usize, &f64)| growth.has_stalled(score, i as u64 + 1, patience).then_some(i + 1);
         scores.iter().enumerate().filter_map(stalled).collect()
     }
 
@@ -83,14 +80,7 @@ mod tests {
     #[test]
     fn after_a_restart_there_is_patience_anew() {
         let mut growth = Growth::from(100.0);
-        assert_eq!(growth.pace(100.0, 11, 2), None);
-        assert_eq!(growth.pace(100.0, 12, 2), Some(0.0));
-    }
-
-    #[test]
-    fn a_pace_is_counted_in_the_mean_pace() {
-        let mut growth = Growth::from(10.0);
-        assert_eq!(growth.pace(20.0, 10, 1), Some(5.0));
-        assert_eq!(growth.pace(22.0, 11, 1), Some(1.0));
+        assert!(!growth.has_stalled(100.0, 11, 2));
+        assert!(growth.has_stalled(100.0, 12, 2));
     }
 }

@@ -9,7 +9,7 @@ use crate::curiosity::Curiosity;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Novelty {
-    /// Its cell is empty in the soft archive: 1, otherwise 0. The paper's.
+    /// Its cell is empty: 1, otherwise 0. The paper's.
     #[default]
     Empty,
     /// The share of empty cells around it, nearer ones counting more: there is something to climb before the first
@@ -31,6 +31,16 @@ pub enum Known {
     Result,
 }
 
+impl Known {
+    /// The archive that says it.
+    pub(crate) fn archive(self, archives: &ArchivePair) -> &Archive {
+        match self {
+            Known::Soft => archives.soft(),
+            Known::Result => archives.result(),
+        }
+    }
+}
+
 /// How new each behaviour is as a phase begins.
 pub(crate) enum Chart<'a> {
     Empty { cells: &'a Cells, archive: &'a Archive },
@@ -42,10 +52,7 @@ impl<'a> Chart<'a> {
     /// `visits` has a number for each cell, if they are counted.
     pub fn new(curiosity: &Curiosity, archives: &'a ArchivePair, visits: &'a [u32]) -> Chart<'a> {
         let cells = archives.cells();
-        let archive = match curiosity.archive {
-            Known::Soft => archives.soft(),
-            Known::Result => archives.result(),
-        };
+        let archive = curiosity.archive.archive(archives);
         match (curiosity.pays_for(), cells) {
             (Novelty::Density, Cells::Grid(grid)) => {
                 Chart::Density { cells, shares: empty_share(grid, curiosity.width, archive) }

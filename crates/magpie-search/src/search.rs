@@ -20,7 +20,7 @@ use crate::curiosity::Curiosity;
 use crate::error::{SearchError, Trouble};
 use crate::frontier::Outpost;
 use crate::gradients::Gradients;
-use crate::growth::{Growth, STANDSTILL};
+use crate::growth::Growth;
 use crate::novelty::Chart;
 use crate::objective::Objective;
 use crate::phase::{Course, Finish, Gym, Phase};
@@ -76,11 +76,9 @@ pub struct State {
     pub xnes: Xnes,
     /// Both archives.
     pub archives: ArchivePair,
-    /// How fast the archive's score has been growing.
+    /// How fast the archive has been growing.
     pub growth: Growth,
-    /// How fast its cells have been filling.
-    pub discovery: Growth,
-    /// Cells from which a bored search has set out, in order.
+    /// Cells at the frontier from which the search has set out, in order.
     pub outposts: Vec<usize>,
     /// How many episodes that served the objective were judged to lie in each cell; empty unless curiosity asks.
     pub visits: Vec<u32>,
@@ -149,7 +147,6 @@ impl Search {
                 normaliser_len(env.observation_size()),
             )?,
             growth: Growth::from(0.0),
-            discovery: Growth::from(0.0),
             outposts: Vec::new(),
             visits: vec![0; config.counted_cells(&env)?],
             reward: objective.save()?,
@@ -405,21 +402,10 @@ impl Search {
         Ok((course, trail))
     }
 
-    /// Whether the archive grows so slowly that the search had better go on elsewhere. A curious one may also be bored: it
-    /// finds nothing new, and gets on at less than half its usual pace.
+    /// Whether the archive grows so slowly that the search had better go on elsewhere.
     fn has_stalled(&mut self) -> bool {
-        let (score, cells) = self.sizes();
-        let (iterations, patience) = (self.state.iteration + 1, self.config.patience);
-        let score = self.state.growth.pace(score, iterations, patience);
-        let cells = self.state.discovery.pace(cells, iterations, patience);
-        let below = |pace: Option<f64>, limit: f64| pace.is_some_and(|pace| pace <= limit);
-        let bored = self.config.curiosity.is_easily_bored() && below(cells, STANDSTILL) && below(score, 0.5);
-        bored || below(score, STANDSTILL)
-    }
-
-    /// Score and number of cells of the archive.
-    fn sizes(&self) -> (f64, f64) {
-        (self.metrics().qd_score_offset, self.state.archives.result().len() as f64)
+        let (score, iterations) = (self.metrics().qd_score_offset, self.state.iteration + 1);
+        self.state.growth.has_stalled(score, iterations, self.config.patience)
     }
 
     /// There is nothing to be found here: a new distribution, and another elite as search policy, behind its own
@@ -428,8 +414,9 @@ impl Search {
     fn restart(&mut self) -> Result<(), SearchError> {
         let mut draws = Stream::new(self.seed, "restart").draws(0, self.state.iteration);
         let State { agent, xnes, archives, restarts, outposts, .. } = &mut self.state;
-        let outpost = match self.config.curiosity.is_easily_bored() {
-            true => Outpost::draw(archives, outposts, &mut draws),
+        let curiosity = &self.config.curiosity;
+        let outpost = match curiosity.seeks_frontier() {
+            true => Outpost::draw(archives, curiosity, outposts, &mut draws),
             false => None,
         };
         outposts.extend(outpost.as_ref().map(|outpost| outpost.cell));
@@ -442,14 +429,12 @@ impl Search {
             agent.learner.policy = policy.parameters;
             agent.observations = policy.normaliser;
         }
-        let sigma0 = self.config.sigma0;
-        *xnes = Xnes::start(self.env.measure_size(), sigma0, &mut draws)?;
+        *xnes = Xnes::start(self.env.measure_size(), self.config.sigma0, &mut draws)?;
         if let Some(heading) = outpost.and_then(|outpost| outpost.heading) {
-            *xnes = Xnes::new([&xnes.mean()[..1], &heading].concat(), sigma0)?;
+            *xnes = Xnes::new([&xnes.mean()[..1], &heading].concat(), self.config.sigma0)?;
         }
         *restarts += 1;
-        let (score, cells) = self.sizes();
-        (self.state.growth, self.state.discovery) = (Growth::from(score), Growth::from(cells));
+        self.state.growth = Growth::from(self.metrics().qd_score_offset);
         Ok(())
     }
 

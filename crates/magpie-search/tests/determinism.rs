@@ -25,8 +25,8 @@ fn config(env: &Environment) -> SearchConfig {
     config.curiosity.scope = Scope::Episode;
     // The one that has a memory of its own.
     config.curiosity.novelty = Novelty::Visits;
-    // Bored by old cells, a restart asks for more than a random number.
-    config.curiosity.restarts = true;
+    // Restarts then ask for more than a random number.
+    config.curiosity.frontier = true;
     // A hopper that falls at once is accepted too, and cells are so few that they are soon filled.
     config.archive.threshold_min = 0.0;
     config.archive.resolution = 8;
@@ -54,6 +54,7 @@ fn run(threads: usize) -> Vec<u8> {
             search.iterate().unwrap();
         }
         assert!(search.state().restarts > 0, "nothing has tried a restart");
+        assert!(!search.state().outposts.is_empty(), "no restart has led to the frontier");
         assert!(search.state().visits.iter().sum::<u32>() > 0, "nothing was counted");
         bytes(&search)
     })
@@ -99,6 +100,17 @@ fn a_state_of_another_search_is_refused() {
     let state = start().state().clone();
     let Err(error) = Search::resume(env, config, Objective::True, 11, state) else { panic!("accepted") };
     assert!(error.to_string().contains("size of the policy"), "{error}");
+}
+
+#[test]
+fn a_state_that_has_set_out_from_nowhere_is_refused() {
+    let env = Arc::new(Environment::new("hopper", Options::default()).unwrap());
+    let mut state = start().state().clone();
+    state.outposts.push(usize::MAX);
+    let Err(error) = Search::resume(env.clone(), config(&env), Objective::True, 11, state) else {
+        panic!("accepted")
+    };
+    assert!(error.to_string().contains("cells from which it has set out"), "{error}");
 }
 
 #[test]

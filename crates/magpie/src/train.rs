@@ -29,8 +29,8 @@ pub struct Args {
     /// Demonstrations to learn the reward from (`magpie demos` makes them); those that come with magpie if not given.
     #[arg(long, value_name = "FILE", conflicts_with = "resume")]
     demos: Option<PathBuf>,
-    /// Bonus for each step of an episode that behaves like nobody in the archive; if not given, 2 with a learnt reward and
-    /// 0 with the true one.
+    /// Weight of the bonus for behaving like nobody in the archive, and 0 for none, the plain method; if not given, 2 with
+    /// a learnt reward and 0 with the true one.
     #[arg(long, value_name = "Q", conflicts_with = "resume", allow_negative_numbers = true)]
     curiosity: Option<f64>,
     /// How behaviour is measured: feet_contact, jump or angle; feet_contact if not given.
@@ -154,7 +154,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     summary(&run)
 }
 
-/// A name that tells apart what one compares: `runs/TASK[-MEASURE]-REWARD[-qBONUS]-SEED`.
+/// A name that tells apart what one compares most: `runs/TASK[-MEASURE]-REWARD[-qBONUS]-SEED`.
 fn default_folder(config: &Config) -> String {
     let Config { task, measure, reward, seed, search, .. } = config;
     let measure = match measure {

@@ -2,7 +2,7 @@
 
 use magpie_envs::{EPISODE_STEPS, Measure, TASKS};
 use magpie_learn::SettingError;
-use magpie_rewards::{ModelName, RewardConfig};
+use magpie_rewards::{ModelName, RewardConfig, RewardForm};
 use magpie_search::{Curiosity, Known, Novelty, Scope, SearchConfig, Unit};
 use serde::{Deserialize, Serialize};
 
@@ -45,13 +45,13 @@ const PATIENCE: u32 = 3;
 /// Units of the critics' hidden layers where time is short: with the paper's 256 most of it goes into critics.
 const CRITIC: u32 = 64;
 
-/// How far an update may move a policy, in nats, where iterations are few: with the paper's 0.008 many an update ends after
-/// one or two of its four epochs.
+/// How far an update may move a policy, in nats, where iterations are few: with the paper's 0.008 updates use half of their
+/// minibatches (walker2d).
 const TARGET_KL: f64 = 0.02;
 
-/// A curiosity with little time, in place of the paper's, which falls silent once the cells around the search policy are
-/// filled, and until then outbids the reward: it feels empty cells from some way off, pays for them in proportion to how
-/// well a step imitates, and takes the search to where there are more.
+/// A curiosity for little time, in place of the paper's, which falls silent once the cells around the search policy are
+/// filled, and until then outbids the reward: it feels empty cells from some way off, pays for them in proportion to the
+/// reward of a step, and leads restarts to where there are more.
 fn brisk(curiosity: Curiosity) -> Curiosity {
     Curiosity {
         scope: Scope::Segment,
@@ -60,7 +60,7 @@ fn brisk(curiosity: Curiosity) -> Curiosity {
         archive: Known::Result,
         falls: false,
         unit: Unit::Reward,
-        restarts: true,
+        frontier: true,
         ..curiosity
     }
 }
@@ -80,7 +80,7 @@ pub enum Preset {
 
 impl Config {
     /// The configuration of a preset. All have the paper's values where they do not say otherwise; learnt rewards have
-    /// the paper's curiosity, the true one has none, but pays an ant to live.
+    /// the paper's weight of curiosity, the true one has none, but pays an ant to live.
     pub fn new(task: &str, measure: Measure, model: ModelName, preset: Preset) -> Result<Config, RunError> {
         let world = World::default();
         let mut search = SearchConfig::paper(&world.environment(task, Some(measure))?);
@@ -155,11 +155,31 @@ impl Config {
         training.saturating_add(evaluation).saturating_mul(self.iterations).saturating_add(window)
     }
 
+    /// Whether no reward is ever positive.
+    fn never_pays(&self) -> bool {
+        let RewardConfig { model, gail, vail, .. } = &self.reward;
+        match model {
+            ModelName::Gail => gail.reward == RewardForm::LogD,
+            ModelName::Vail => vail.reward == RewardForm::LogD,
+            _ => false,
+        }
+    }
+
     /// Refuses what cannot be run with this many dimensions of measure.
     pub fn check(&self, measures: usize) -> Result<(), RunError> {
         // TOML has no larger whole numbers.
         within("seed", self.seed, 0..=i64::MAX as u64)?;
         within("iterations", self.iterations, 1..=1_000_000_000)?;
+        let Curiosity { weight, unit, .. } = self.search.curiosity;
+        if weight != 0.0 && unit == Unit::Reward && self.never_pays() {
+            return Err(RunError::Value {
+                field: "search.curiosity.unit".to_owned(),
+                value: "reward".to_owned(),
+                range:
+                    "step where reward.gail.reward or reward.vail.reward is log_d, which is never positive"
+                        .to_owned(),
+            });
+        }
         self.search.check(measures).map_err(|SettingError { field, value, range }| RunError::Value {
             field: format!("search.{field}"),
             value,

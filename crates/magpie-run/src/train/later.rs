@@ -14,8 +14,8 @@ waypoints = false
 archive = "soft"
 credit = 1.0
 falls = true
+frontier = false
 novelty = "empty"
-restarts = false
 unit = "step"
 width = 2.0
 "#;
@@ -55,7 +55,7 @@ mod tests {
             assert!(search.remove(key).is_some(), "{key}");
         }
         let curiosity = search["curiosity"].as_table_mut().unwrap();
-        for key in ["archive", "credit", "falls", "novelty", "restarts", "unit", "width"] {
+        for key in ["archive", "credit", "falls", "frontier", "novelty", "unit", "width"] {
             assert!(curiosity.remove(key).is_some(), "{key}");
         }
         fill_in_later_settings(&mut older);

@@ -32,8 +32,8 @@ fn presets_spend_what_the_documentation_says() {
         assert_eq!((critic, config.reward.scaled), if ours { (64, true) } else { (256, false) });
         assert_eq!((config.iterations, e, p), (iterations, environments, patience));
         assert_eq!((waypoints, inward), (ours, ours));
-        let Curiosity { archive, falls, scope, novelty, width, unit, restarts, .. } = curiosity;
-        assert_eq!((archive == Known::Result, scope == Scope::Segment, restarts), (ours, ours, ours));
+        let Curiosity { archive, falls, scope, novelty, width, unit, frontier, .. } = curiosity;
+        assert_eq!((archive == Known::Result, scope == Scope::Segment, frontier), (ours, ours, ours));
         assert_eq!((novelty == Novelty::Density, unit == Unit::Reward), (ours, ours));
         assert_eq!((falls, width), (!ours, if ours { 3.0 } else { 2.0 }));
         assert_eq!(train.target_kl, if ours { 0.02 } else { 0.008 });
@@ -62,6 +62,11 @@ fn a_curiosity_that_cannot_be_paid_is_refused() {
     for (set, message) in [
         ("search.curiosity.width=0.05", "search.curiosity.width is 0.05, but must be 0.1 to 100"),
         ("search.curiosity.width=nan", "search.curiosity.width is NaN, but must be 0.1 to 100"),
+        (
+            "reward.gail.reward=log_d",
+            "search.curiosity.unit is reward, but must be step where reward.gail.reward or reward.vail.reward is log_d, \
+             which is never positive",
+        ),
         ("search.curiosity.credit=1.1", "search.curiosity.credit is 1.1, but must be 0 to 1"),
     ] {
         assert_eq!(refused(set), message);
@@ -115,7 +120,7 @@ fn word() -> impl Strategy<Value = String> {
         "\"visits\"",
         "width",
         "falls",
-        "restarts",
+        "frontier",
         "unit",
         "\"reward\"",
         "credit",
@@ -161,7 +166,7 @@ proptest! {
         text in prop::collection::vec(word(), 0..12).prop_map(|words| words.concat()),
         key in prop::collection::vec(prop::sample::select(vec![
             "search", "train", "ppo", "archive", "curiosity", "environments", "branches", "episodes", "patience", "critic",
-            "window", "minibatches", "resolution", "weight", "inward", "novelty", "width", "falls", "restarts", "unit", "credit", "seed", "iterations", "reward", "thinning", "scaled",
+            "window", "minibatches", "resolution", "weight", "inward", "novelty", "width", "falls", "frontier", "unit", "credit", "seed", "iterations", "reward", "thinning", "scaled",
         ]), 1..4),
         value in word(),
     ) {
