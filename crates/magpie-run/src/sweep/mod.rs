@@ -191,6 +191,7 @@ fn makes_a_difference(config: &Config, choice: &Choice<'_>) -> Result<(), RunErr
         ["demos", _] | ["reward", "thinning" | "scaled"] => model == ModelName::True,
         ["search", "curiosity", "base" | "weight"] => false,
         ["search", "curiosity", _] if curiosity.weight == 0.0 => true,
+        ["search", "curiosity", "archive" | "width"] if curiosity.frontier => false,
         ["search", "curiosity", "archive"] => curiosity.novelty == Novelty::Visits,
         ["search", "curiosity", "falls"] => curiosity.scope == Scope::Window,
         ["search", "curiosity", "width"] => curiosity.novelty != Novelty::Density,
@@ -208,7 +209,7 @@ fn makes_a_difference(config: &Config, choice: &Choice<'_>) -> Result<(), RunErr
                  its own",
                 curiosity.weight,
                 if ["archive", "falls", "width"].iter().any(|key| axis.key.ends_with(key)) {
-                    ", its novelty and scope"
+                    ", its novelty, scope and frontier"
                 } else {
                     ""
                 },

@@ -171,14 +171,15 @@ fn a_fault_names_the_place_the_key_and_the_remedy() {
         ),
         (
             "[axes]\ntask = ['hopper']\nreward = ['gail']\n'search.curiosity.archive' = ['soft']\n\
-             [settings]\nsearch.curiosity.novelty = 'visits'",
+             [settings]\nsearch.curiosity.novelty = 'visits'\nsearch.curiosity.frontier = false",
             "my.toml: run hopper-gail-q2-soft-s0: search.curiosity.archive is soft, but must be left out for the reward gail \
-             with curiosity 2, its novelty and scope, which has no use for it: give that a [[grid]] of its own",
+             with curiosity 2, its novelty, scope and frontier, which has no use for it: give that a [[grid]] of its own",
         ),
         (
-            "[axes]\ntask = ['hopper']\nreward = ['gail']\n'search.curiosity.width' = [3.0]",
+            "[axes]\ntask = ['hopper']\nreward = ['gail']\n'search.curiosity.width' = [3.0]\n\
+             [settings]\nsearch.curiosity.novelty = 'empty'\nsearch.curiosity.frontier = false",
             "my.toml: run hopper-gail-q2-width3-s0: search.curiosity.width is 3, but must be left out for the reward gail \
-             with curiosity 2, its novelty and scope, which has no use for it: give that a [[grid]] of its own",
+             with curiosity 2, its novelty, scope and frontier, which has no use for it: give that a [[grid]] of its own",
         ),
         (
             "[axes]\ntask = ['hopper']\nreward = ['vail']\n'reward.gail.hidden' = [[5]]",
