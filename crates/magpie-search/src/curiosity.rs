@@ -27,13 +27,14 @@ pub struct Curiosity {
     pub archive: Known,
     /// Whether an episode that ends in a fall earns it too, in its last window. Paper: yes.
     pub falls: bool,
-    /// How wide the neighbourhood is in which [`Novelty::Density`] looks for empty cells, in cells.
+    /// How wide the neighbourhood is in which [`Novelty::Density`] and restarts look for empty cells, in cells.
     pub width: f64,
     /// Whether restarts lead to the frontier of what is known, not to any elite. Paper: no.
     pub frontier: bool,
     /// What a step's bonus is counted in. Paper: a fixed sum.
     pub unit: Unit,
-    /// What part of its successor's bonus a step earns; the sum over the steps stays, counted in [`Unit`]s. Paper: 1, all earn the same.
+    /// What part of its successor's bonus a step earns; the sum over the steps stays, counted in [`Unit`]s. Paper: 1, all
+    /// earn the same.
     pub credit: f64,
 }
 
