@@ -82,11 +82,12 @@ impl Settings {
             others.remove("reward.scaled");
         }
         // So does only what is asked of curiosity.
-        let novelty = others.get("search.curiosity.novelty").cloned().unwrap_or_default();
+        let said = |key: &str| others.get(&format!("search.curiosity.{key}")).cloned().unwrap_or_default();
+        let (novelty, frontier) = (said("novelty"), said("frontier") == "true");
         others.retain(|key, _| match key.strip_prefix("search.curiosity.") {
-            Some("novelty" | "credit" | "falls") => curiosity != 0.0,
-            Some("archive") => curiosity != 0.0 && novelty != "visits",
-            Some("width") => curiosity != 0.0 && novelty == "density",
+            Some("novelty" | "credit" | "falls" | "frontier" | "scope" | "unit") => curiosity != 0.0,
+            Some("archive") => curiosity != 0.0 && (frontier || novelty != "visits"),
+            Some("width") => curiosity != 0.0 && (frontier || novelty == "density"),
             _ => true,
         });
         // Files lie in the folder, all under the same name: what is in them tells them apart.
@@ -183,7 +184,9 @@ mod tests {
                 "search.curiosity.archive",
                 "search.curiosity.credit",
                 "search.curiosity.falls",
+                "search.curiosity.frontier",
                 "search.curiosity.novelty",
+                "search.curiosity.unit",
                 "search.curiosity.weight",
                 "search.inward",
                 "search.patience",
@@ -196,6 +199,11 @@ mod tests {
         assert_eq!(read(&said).unwrap().unwrap(), settings);
         let other = said.replace("empty", "density");
         assert_eq!(read(&other).unwrap().unwrap().others["search.curiosity.width"], "3");
+        let other = said.clone() + "frontier = true\n";
+        assert_eq!(read(&other).unwrap().unwrap().others["search.curiosity.width"], "3");
+        let plain = said.replace("weight = 2.0", "weight = 0.0") + "scope = \"segment\"\nunit = \"reward\"\n";
+        let asked = |key: &String| key.starts_with("search.curiosity.") && key != "search.curiosity.weight";
+        assert!(!read(&plain).unwrap().unwrap().others.keys().any(asked));
         let older = format!("reward = \"true\"\n{SEARCH}[search.curiosity]\nweight = 0.0\n");
         assert_eq!(read(&older).unwrap().unwrap().family(), "true reward");
     }
