@@ -1,32 +1,37 @@
-//! Where a curious search goes when it has come to a standstill: to an elite beside empty cells, and from there towards
-//! them.
+//! Where a curious search goes when it has come to a standstill: to an elite that is far better than what lies around it,
+//! and from there towards the poor and empty cells.
 //!
-//! A random elite lies somewhere inside, where all cells around are filled and the bonus of curiosity is silent. And not
-//! every empty cell can be filled: no robot walks without its feet on the ground. So the search remembers where it has set
-//! out from, and goes elsewhere the next time.
+//! What a search can still gain is what a good policy does not yet do in cells nearby. A random elite seldom has such
+//! cells around it, and one beside empty cells is mostly a poor one, from which all has to be learnt anew. But not every
+//! cell can be filled well: no robot walks without its feet on the ground. So the search remembers where it has set out
+//! from, and goes elsewhere the next time.
 
-use magpie_qd::{ArchivePair, Cells, Grid};
+use std::f64::consts::FRAC_1_SQRT_2;
+use std::iter;
+
+use magpie_qd::{Archive, ArchivePair, Cells, Entry, Grid};
 use magpie_random::Draws;
 
 use crate::curiosity::Curiosity;
-use crate::novelty::empty_share;
+use crate::novelty::blurred;
 
-/// How much the measures count as the search sets out: as far as the paper's draws of coefficients go.
+/// How far from 0 the coefficients are with which a search sets out: as far as the paper's draws of them go.
 const REACH: f64 = 2.0;
 
-/// An elite at the frontier of what is known.
+/// An elite with more to be gained around it than others have.
 pub(crate) struct Outpost {
     /// Its cell.
     pub cell: usize,
-    /// Coefficients of the measures that lead to the empty cells; `None` where no way leads to more of them.
-    pub heading: Option<Vec<f64>>,
+    /// Coefficients of the objective and the measures that lead to poorer cells, [`REACH`] long; `None` where no way does.
+    /// The objective counts as much as the way: who forgets on it what it can do gains nothing there.
+    pub course: Option<Vec<f64>>,
 }
 
 impl Outpost {
-    /// One of those that the soft archive holds, in proportion to e / (1 + n)²: e is the share of empty cells around it,
-    /// n the number of `earlier` outposts there, nearer ones counting more; curiosity says which archive knows what is
-    /// empty, and how wide to look. `None` if there is none with empty cells around, and where cells are no grid, along
-    /// whose rows and columns one could look.
+    /// One of those that the soft archive holds, in proportion to g / (1 + n)²: g is how much better it is than the cells
+    /// around it, n the number of `earlier` outposts there, nearer ones counting more in both; curiosity says which
+    /// archive knows how good they are, and how wide to look. `None` if none is better than what is around it, and where
+    /// cells are no grid, along whose rows and columns one could look.
     pub fn draw(
         archives: &ArchivePair,
         curiosity: &Curiosity,
@@ -34,17 +39,46 @@ impl Outpost {
         draws: &mut Draws,
     ) -> Option<Outpost> {
         let Cells::Grid(grid) = archives.cells() else { return None };
-        let width = curiosity.width;
-        let empty = empty_share(grid, width, curiosity.archive.archive(archives));
+        let known = curiosity.archive.archive(archives);
+        let scale = Scale::of(known)?;
+        let around = blurred(grid, curiosity.width, scale.wants(grid, known));
         let earlier: Vec<Vec<usize>> = earlier.iter().filter_map(|&cell| grid.coordinates(cell)).collect();
-        let worth = |(cell, _): (usize, _)| {
+        let worth = |(cell, elite): (usize, &Entry)| {
             let here = grid.coordinates(cell)?;
-            let been: f64 = earlier.iter().map(|there| nearness(&here, there, width)).sum();
-            Some((cell, f64::from(empty[cell]) / (1.0 + been).powi(2)))
+            let been: f64 = earlier.iter().map(|there| nearness(&here, there, curiosity.width)).sum();
+            let gain = around[cell] - scale.want(elite.objective);
+            Some((cell, f64::from(gain.max(0.0)) / (1.0 + been).powi(2)))
         };
         let worths: Vec<(usize, f64)> = archives.soft().entries().filter_map(worth).collect();
         let cell = in_proportion(&worths, draws)?;
-        Some(Outpost { cell, heading: heading(grid, &empty, cell) })
+        Some(Outpost { cell, course: heading(grid, &around, cell).map(course) })
+    }
+}
+
+/// Returns have no unit of their own: what counts is where they lie between the best and the worst known.
+struct Scale {
+    best: f64,
+    worst: f64,
+}
+
+impl Scale {
+    /// `None` if nothing is known.
+    fn of(known: &Archive) -> Option<Scale> {
+        let returns = || known.entries().map(|(_, entry)| entry.objective);
+        Some(Scale { best: returns().max_by(f64::total_cmp)?, worst: returns().min_by(f64::total_cmp)? })
+    }
+
+    /// What a return wants of the best one: from 0, which it is if all are equal, to 1 for the worst.
+    fn want(&self, objective: f64) -> f32 {
+        let range = self.best - self.worst;
+        if range > 0.0 { ((self.best - objective) / range).clamp(0.0, 1.0) as f32 } else { 0.0 }
+    }
+
+    /// Of each cell; an empty one wants as much as the worst.
+    fn wants(&self, grid: &Grid, known: &Archive) -> Vec<f32> {
+        let mut wants = vec![1.0; grid.count()];
+        known.entries().for_each(|(cell, entry)| wants[cell] = self.want(entry.objective));
+        wants
     }
 }
 
@@ -68,22 +102,28 @@ fn in_proportion(weights: &[(usize, f64)], draws: &mut Draws) -> Option<usize> {
     Some(reached.unwrap_or(last).0)
 }
 
-/// The way in which the share of empty cells grows fastest, [`REACH`] long.
-fn heading(grid: &Grid, empty: &[f32], cell: usize) -> Option<Vec<f64>> {
+/// The coefficients of who keeps up the objective on a way.
+fn course(heading: Vec<f64>) -> Vec<f64> {
+    let share = |part: f64| REACH * FRAC_1_SQRT_2 * part;
+    iter::once(1.0).chain(heading).map(share).collect()
+}
+
+/// The way in which `wants` grow fastest, of length 1.
+fn heading(grid: &Grid, wants: &[f32], cell: usize) -> Option<Vec<f64>> {
     let at = grid.coordinates(cell)?;
-    let share = |axis: usize, i: usize| {
+    let want = |axis: usize, i: usize| {
         let mut other = at.clone();
         other[axis] = i;
-        grid.cell_at(&other).map_or(0.0, |cell| f64::from(empty[cell]))
+        grid.cell_at(&other).map_or(0.0, |cell| f64::from(wants[cell]))
     };
     let slope = |(axis, &i): (usize, &usize)| {
         let (below, above) = (i.saturating_sub(1), (i + 1).min(grid.dims()[axis] - 1));
-        (share(axis, above) - share(axis, below)) / (above - below).max(1) as f64
+        (want(axis, above) - want(axis, below)) / (above - below).max(1) as f64
     };
     let slopes: Vec<f64> = at.iter().enumerate().map(slope).collect();
     let length = slopes.iter().map(|slope| slope * slope).sum::<f64>().sqrt();
     // Less is a rounding error.
-    (length > 1e-6).then(|| slopes.iter().map(|slope| REACH * slope / length).collect())
+    (length > 1e-6).then(|| slopes.iter().map(|slope| slope / length).collect())
 }
 
 #[cfg(test)]
@@ -91,17 +131,24 @@ mod tests {
     use super::*;
     use magpie_qd::{Acceptance, Candidate, Provenance};
     use magpie_random::Stream;
+    use std::f64::consts::SQRT_2;
 
-    /// Cells in which those with coordinates that `is_filled` are filled.
+    /// Cells in which those with coordinates that `is_filled` are filled, all alike.
     fn archives(dims: &[usize], is_filled: impl Fn(&[usize]) -> bool) -> ArchivePair {
+        with_returns(dims, |at| is_filled(at).then_some(1.0))
+    }
+
+    /// Cells with these returns by coordinates.
+    fn with_returns(dims: &[usize], returns: impl Fn(&[usize]) -> Option<f64>) -> ArchivePair {
         let grid = Grid::new(dims.to_vec(), vec![0.0; dims.len()], vec![1.0; dims.len()]).unwrap();
         let rule = Acceptance::Soft { learning_rate: 0.5, threshold_min: 0.0 };
         let mut archives = ArchivePair::new(grid.clone(), rule, 1, 1).unwrap();
-        for cell in (0..grid.count()).filter(|&cell| is_filled(&grid.coordinates(cell).unwrap())) {
+        for cell in 0..grid.count() {
+            let Some(objective) = returns(&grid.coordinates(cell).unwrap()) else { continue };
             let candidate = Candidate {
                 solution: &[0.0],
                 extra: &[0.0],
-                objective: 1.0,
+                objective,
                 measures: &grid.centre(cell).unwrap(),
                 length: 1.0,
                 provenance: Provenance { iteration: 1, branch: None },
@@ -127,12 +174,26 @@ mod tests {
             let near = outposts.iter().filter(|outpost| (6..14).contains(&column(outpost))).count();
             // All ten columns alike would give 80.
             assert!(near > 150, "{near}");
-            for Outpost { cell, heading } in outposts {
-                let heading = heading.expect("a slope");
-                let [along, across] = heading[..] else { panic!("{heading:?}") };
-                assert!(sign * along > 1.99 && across.abs() < 0.1, "{heading:?} in cell {cell}");
+            for Outpost { cell, course } in outposts {
+                let course = course.expect("a slope");
+                let [objective, along, across] = course[..] else { panic!("{course:?}") };
+                assert_eq!(objective, SQRT_2);
+                assert!(sign * along > 1.41 && across.abs() < 0.1, "{course:?} in cell {cell}");
             }
         }
+    }
+
+    #[test]
+    fn good_elites_beside_poor_ones_are_where_there_is_most_to_gain() {
+        // All cells are filled: good ones left, poor ones right, one column of middling ones in between.
+        let returns = |at: &[usize]| Some([3000.0, 1000.0, 100.0][(at[0].max(9) - 9).min(2)]);
+        let outposts = outposts(&with_returns(&[20, 12], returns), &[]);
+        for Outpost { cell, course } in &outposts {
+            assert!((0..10).contains(&(cell / 12)), "cell {cell} has only poorer ones to learn from");
+            assert!(course.as_ref().is_some_and(|course| course[1] > 1.41), "{course:?}");
+        }
+        let near = outposts.iter().filter(|outpost| outpost.cell / 12 > 5).count();
+        assert!(near > 150, "{near}");
     }
 
     #[test]
@@ -155,12 +216,12 @@ mod tests {
     #[test]
     fn measures_of_one_and_of_four_dimensions_have_frontiers_too() {
         let row = outposts(&archives(&[9], |at| at[0] > 4), &[]);
-        assert!(row.iter().all(|outpost| outpost.heading == Some(vec![-2.0])));
+        assert!(row.iter().all(|outpost| outpost.course == Some(vec![SQRT_2, -SQRT_2])));
         // A dimension of one cell has no slope.
         let four = outposts(&archives(&[3, 5, 1, 3], |at| at[1] < 2), &[]);
         assert!(four.len() == 200);
         assert!(
-            four.iter().all(|outpost| outpost.heading.as_ref().is_some_and(|h| h[1] > 1.99 && h[2] == 0.0))
+            four.iter().all(|outpost| outpost.course.as_ref().is_some_and(|c| c[2] > 1.41 && c[3] == 0.0))
         );
     }
 

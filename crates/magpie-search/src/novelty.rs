@@ -90,13 +90,18 @@ impl<'a> Chart<'a> {
 pub(crate) fn empty_share(grid: &Grid, width: f64, archive: &Archive) -> Vec<f32> {
     let mut empty = vec![1.0; grid.count()];
     archive.entries().for_each(|(cell, _)| empty[cell] = 0.0);
+    blurred(grid, width, empty)
+}
+
+/// Weighted means of a number for each cell.
+pub(crate) fn blurred(grid: &Grid, width: f64, mut field: Vec<f32>) -> Vec<f32> {
     // A Gaussian in several dimensions is one after the other.
     let mut stride = 1;
     for &dim in grid.dims().iter().rev() {
-        empty = smoothed(&empty, &gaussian(width, dim), dim, stride);
+        field = smoothed(&field, &gaussian(width, dim), dim, stride);
         stride *= dim;
     }
-    empty
+    field
 }
 
 /// Weights at distances 0, 1, …: up to three widths, and no further than a dimension is long.

@@ -429,10 +429,10 @@ impl Search {
             agent.learner.policy = policy.parameters;
             agent.observations = policy.normaliser;
         }
-        *xnes = Xnes::start(self.env.measure_size(), self.config.sigma0, &mut draws)?;
-        if let Some(heading) = outpost.and_then(|outpost| outpost.heading) {
-            *xnes = Xnes::new([&xnes.mean()[..1], &heading].concat(), self.config.sigma0)?;
-        }
+        *xnes = match outpost.and_then(|outpost| outpost.course) {
+            Some(course) => Xnes::new(course, self.config.sigma0)?,
+            None => Xnes::start(self.env.measure_size(), self.config.sigma0, &mut draws)?,
+        };
         *restarts += 1;
         self.state.growth = Growth::from(self.metrics().qd_score_offset);
         Ok(())

@@ -1,5 +1,6 @@
 //! Same seed, same bytes: whatever the number of threads, stopped and resumed or not.
 
+use std::f64::consts::SQRT_2;
 use std::sync::Arc;
 
 use magpie_envs::{Environment, Options};
@@ -137,6 +138,23 @@ fn a_search_that_comes_to_a_standstill_starts_elsewhere() {
         (0..3).map(|_| search.iterate().unwrap()).last().unwrap().restarts
     };
     assert!(restarts(1) > restarts(0));
+}
+
+#[test]
+fn a_restart_at_the_frontier_leads_beyond_it() {
+    let mut search = start();
+    let set_out = (0..ITERATIONS).find(|_| {
+        let before = search.state().outposts.len();
+        search.iterate().unwrap();
+        search.state().outposts.len() > before
+    });
+    assert!(set_out.is_some(), "no restart has led to the frontier");
+    let State { outposts, archives, xnes, agent, .. } = search.state();
+    let elite = archives.elite(*outposts.last().unwrap()).expect("an elite to set out from");
+    assert_eq!(agent.learner.policy, elite.solution);
+    // A hopper has one measure. At random the coefficients would be anything.
+    assert_eq!(xnes.mean()[0], SQRT_2);
+    assert_eq!(xnes.mean()[1].abs(), SQRT_2);
 }
 
 #[test]
