@@ -23,11 +23,13 @@ pub struct Curiosity {
     pub scope: Scope,
     /// What counts as new. Paper: an empty cell.
     pub novelty: Novelty,
-    /// Which archive a cell has to be filled in to be known. Paper: the soft one.
+    /// Which archive a cell has to be filled in to be known; restarts at the frontier ask it how good cells are. Paper: the
+    /// soft one.
     pub archive: Known,
     /// Whether an episode that ends in a fall earns it too, in its last window. Paper: yes.
     pub falls: bool,
-    /// How wide the neighbourhood is in which [`Novelty::Density`] and restarts look for empty cells, in cells.
+    /// How wide the neighbourhood is in which [`Novelty::Density`] looks for empty cells and restarts look for poor and
+    /// empty ones, in cells.
     pub width: f64,
     /// Whether restarts lead to the frontier between good and poor or empty cells, not to any elite. Paper: no.
     pub frontier: bool,

@@ -15,7 +15,7 @@ use magpie_random::Draws;
 use crate::curiosity::Curiosity;
 use crate::novelty::blurred;
 
-/// How far from 0 the coefficients are with which a search sets out: as far as the paper's draws of them go.
+/// How far from 0 the coefficients are with which a search sets out: as far as each goes in the paper's draws.
 const REACH: f64 = 2.0;
 
 /// An elite with more to be gained around it than others have.
@@ -24,12 +24,12 @@ pub(crate) struct Outpost {
     pub cell: usize,
     /// Coefficients of the objective and the measures that lead to poorer cells, [`REACH`] long; `None` where no way does.
     /// The objective counts as much as the way: who forgets on it what it can do gains nothing there.
-    pub course: Option<Vec<f64>>,
+    pub coefficients: Option<Vec<f64>>,
 }
 
 impl Outpost {
-    /// One of those that the soft archive holds, in proportion to g / (1 + n)²: g is how much better it is than the cells
-    /// around it, n the number of `earlier` outposts there, nearer ones counting more in both; curiosity says which
+    /// One of those that the soft archive holds, in proportion to g / (1 + n)²: g is how much better it is than its
+    /// neighbourhood, n the number of `earlier` outposts there, nearer ones counting more in both; curiosity says which
     /// archive knows how good they are, and how wide to look. `None` if none is better than what is around it, and where
     /// cells are no grid, along whose rows and columns one could look.
     pub fn draw(
@@ -43,19 +43,22 @@ impl Outpost {
         let scale = Scale::of(known)?;
         let around = blurred(grid, curiosity.width, scale.wants(grid, known));
         let earlier: Vec<Vec<usize>> = earlier.iter().filter_map(|&cell| grid.coordinates(cell)).collect();
-        let worth = |(cell, elite): (usize, &Entry)| {
+        let worth = |(cell, _): (usize, &Entry)| {
             let here = grid.coordinates(cell)?;
+            // A restart takes the best of a cell, which the soft archive may have given up for a newer one.
+            let elite = archives.result().entry(cell)?;
             let been: f64 = earlier.iter().map(|there| nearness(&here, there, curiosity.width)).sum();
             let gain = around[cell] - scale.want(elite.objective);
             Some((cell, f64::from(gain.max(0.0)) / (1.0 + been).powi(2)))
         };
         let worths: Vec<(usize, f64)> = archives.soft().entries().filter_map(worth).collect();
         let cell = in_proportion(&worths, draws)?;
-        Some(Outpost { cell, course: heading(grid, &around, cell).map(course) })
+        Some(Outpost { cell, coefficients: heading(grid, &around, cell).map(coefficients) })
     }
 }
 
-/// Returns have no unit of their own: what counts is where they lie between the best and the worst known.
+/// Returns have no unit of their own: what counts is where they lie between the best and the worst known. One return that is
+/// far from all others makes these alike, and then little but empty cells counts.
 struct Scale {
     best: f64,
     worst: f64,
@@ -103,18 +106,18 @@ fn in_proportion(weights: &[(usize, f64)], draws: &mut Draws) -> Option<usize> {
 }
 
 /// The coefficients of who keeps up the objective on a way.
-fn course(heading: Vec<f64>) -> Vec<f64> {
+fn coefficients(heading: Vec<f64>) -> Vec<f64> {
     let share = |part: f64| REACH * FRAC_1_SQRT_2 * part;
     iter::once(1.0).chain(heading).map(share).collect()
 }
 
-/// The way in which `wants` grow fastest, of length 1.
-fn heading(grid: &Grid, wants: &[f32], cell: usize) -> Option<Vec<f64>> {
+/// The way in which cells want more and more with what is `around` them, of length 1.
+fn heading(grid: &Grid, around: &[f32], cell: usize) -> Option<Vec<f64>> {
     let at = grid.coordinates(cell)?;
     let want = |axis: usize, i: usize| {
         let mut other = at.clone();
         other[axis] = i;
-        grid.cell_at(&other).map_or(0.0, |cell| f64::from(wants[cell]))
+        grid.cell_at(&other).map_or(0.0, |cell| f64::from(around[cell]))
     };
     let slope = |(axis, &i): (usize, &usize)| {
         let (below, above) = (i.saturating_sub(1), (i + 1).min(grid.dims()[axis] - 1));
@@ -129,6 +132,7 @@ fn heading(grid: &Grid, wants: &[f32], cell: usize) -> Option<Vec<f64>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::novelty::Known;
     use magpie_qd::{Acceptance, Candidate, Provenance};
     use magpie_random::Stream;
     use std::f64::consts::SQRT_2;
@@ -141,25 +145,30 @@ mod tests {
     /// Cells with these returns by coordinates.
     fn with_returns(dims: &[usize], returns: impl Fn(&[usize]) -> Option<f64>) -> ArchivePair {
         let grid = Grid::new(dims.to_vec(), vec![0.0; dims.len()], vec![1.0; dims.len()]).unwrap();
-        let rule = Acceptance::Soft { learning_rate: 0.5, threshold_min: 0.0 };
+        let rule = Acceptance::Soft { learning_rate: 0.5, threshold_min: -1e6 };
         let mut archives = ArchivePair::new(grid.clone(), rule, 1, 1).unwrap();
         for cell in 0..grid.count() {
-            let Some(objective) = returns(&grid.coordinates(cell).unwrap()) else { continue };
-            let candidate = Candidate {
-                solution: &[0.0],
-                extra: &[0.0],
-                objective,
-                measures: &grid.centre(cell).unwrap(),
-                length: 1.0,
-                provenance: Provenance { iteration: 1, branch: None },
-            };
-            archives.add(&[candidate]).unwrap();
+            if let Some(objective) = returns(&grid.coordinates(cell).unwrap()) {
+                offer(&mut archives, &grid.centre(cell).unwrap(), objective);
+            }
         }
         archives
     }
 
+    fn offer(archives: &mut ArchivePair, measures: &[f64], objective: f64) {
+        let candidate = Candidate {
+            solution: &[0.0],
+            extra: &[0.0],
+            objective,
+            measures,
+            length: 1.0,
+            provenance: Provenance { iteration: 1, branch: None },
+        };
+        archives.add(&[candidate]).unwrap();
+    }
+
     fn outposts(archives: &ArchivePair, earlier: &[usize]) -> Vec<Outpost> {
-        let curiosity = Curiosity { width: 3.0, ..Curiosity::default() };
+        let curiosity = Curiosity { width: 3.0, archive: Known::Result, ..Curiosity::default() };
         let draw = |i| Outpost::draw(archives, &curiosity, earlier, &mut Stream::new(1, "test").draws(i, 0));
         (0..200).filter_map(draw).collect()
     }
@@ -174,26 +183,47 @@ mod tests {
             let near = outposts.iter().filter(|outpost| (6..14).contains(&column(outpost))).count();
             // All ten columns alike would give 80.
             assert!(near > 150, "{near}");
-            for Outpost { cell, course } in outposts {
-                let course = course.expect("a slope");
-                let [objective, along, across] = course[..] else { panic!("{course:?}") };
+            for Outpost { cell, coefficients } in outposts {
+                let coefficients = coefficients.expect("a slope");
+                let [objective, along, across] = coefficients[..] else { panic!("{coefficients:?}") };
                 assert_eq!(objective, SQRT_2);
-                assert!(sign * along > 1.41 && across.abs() < 0.1, "{course:?} in cell {cell}");
+                assert!(sign * along > 1.41 && across.abs() < 0.1, "{coefficients:?} in cell {cell}");
             }
         }
     }
 
     #[test]
     fn good_elites_beside_poor_ones_are_where_there_is_most_to_gain() {
-        // All cells are filled: good ones left, poor ones right, one column of middling ones in between.
-        let returns = |at: &[usize]| Some([3000.0, 1000.0, 100.0][(at[0].max(9) - 9).min(2)]);
-        let outposts = outposts(&with_returns(&[20, 12], returns), &[]);
-        for Outpost { cell, course } in &outposts {
-            assert!((0..10).contains(&(cell / 12)), "cell {cell} has only poorer ones to learn from");
-            assert!(course.as_ref().is_some_and(|course| course[1] > 1.41), "{course:?}");
+        // All cells are filled: good ones left, poor ones right, a column of middling ones in between. Returns may be
+        // negative, as those of a halfcheetah are at first.
+        for shift in [0.0, -3500.0] {
+            let returns = |at: &[usize]| Some(shift + [3000.0, 1000.0, 100.0][(at[0].max(9) - 9).min(2)]);
+            let outposts = outposts(&with_returns(&[20, 12], returns), &[]);
+            assert_eq!(outposts.len(), 200);
+            for Outpost { cell, coefficients } in &outposts {
+                assert!(cell / 12 < 10, "cell {cell} is no better than what is around it");
+                assert!(coefficients.as_ref().is_some_and(|c| c[1] > 1.41), "{coefficients:?}");
+            }
+            let near = outposts.iter().filter(|outpost| outpost.cell / 12 > 5).count();
+            assert!(near > 150, "{near}");
         }
-        let near = outposts.iter().filter(|outpost| outpost.cell / 12 > 5).count();
-        assert!(near > 150, "{near}");
+    }
+
+    #[test]
+    fn an_elite_is_as_good_as_the_policy_that_a_restart_would_take() {
+        let mut archives = with_returns(&[20, 20], |at| Some(if at == [4, 4] { 3000.0 } else { 1650.0 }));
+        // The soft archive takes it; the best of the cell stays what it was.
+        let Cells::Grid(grid) = archives.cells().clone() else { unreachable!("made of a grid") };
+        offer(&mut archives, &grid.centre(4 * 20 + 4).unwrap(), 1600.0);
+        assert_eq!(archives.soft().entry(4 * 20 + 4).unwrap().objective, 1600.0);
+        let outposts = outposts(&archives, &[]);
+        assert!(outposts.len() == 200 && outposts.iter().all(|outpost| outpost.cell == 4 * 20 + 4));
+    }
+
+    #[test]
+    fn in_the_middle_of_nothing_no_way_is_better_than_another() {
+        let outposts = outposts(&archives(&[9, 9], |at| at == [4, 4]), &[]);
+        assert!(outposts.len() == 200 && outposts.iter().all(|outpost| outpost.coefficients.is_none()));
     }
 
     #[test]
@@ -216,17 +246,19 @@ mod tests {
     #[test]
     fn measures_of_one_and_of_four_dimensions_have_frontiers_too() {
         let row = outposts(&archives(&[9], |at| at[0] > 4), &[]);
-        assert!(row.iter().all(|outpost| outpost.course == Some(vec![SQRT_2, -SQRT_2])));
+        assert_eq!(row.len(), 200);
+        assert!(row.iter().all(|outpost| outpost.coefficients == Some(vec![SQRT_2, -SQRT_2])));
         // A dimension of one cell has no slope.
         let four = outposts(&archives(&[3, 5, 1, 3], |at| at[1] < 2), &[]);
         assert!(four.len() == 200);
         assert!(
-            four.iter().all(|outpost| outpost.course.as_ref().is_some_and(|c| c[2] > 1.41 && c[3] == 0.0))
+            four.iter()
+                .all(|outpost| outpost.coefficients.as_ref().is_some_and(|c| c[2] > 1.41 && c[3] == 0.0))
         );
     }
 
     #[test]
-    fn a_full_archive_has_no_frontier() {
+    fn where_all_cells_are_alike_there_is_no_frontier() {
         assert!(outposts(&archives(&[20, 20], |_| true), &[]).is_empty());
         assert!(outposts(&archives(&[20, 20], |_| false), &[]).is_empty());
     }

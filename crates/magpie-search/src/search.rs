@@ -429,8 +429,8 @@ impl Search {
             agent.learner.policy = policy.parameters;
             agent.observations = policy.normaliser;
         }
-        *xnes = match outpost.and_then(|outpost| outpost.course) {
-            Some(course) => Xnes::new(course, self.config.sigma0)?,
+        *xnes = match outpost.and_then(|outpost| outpost.coefficients) {
+            Some(coefficients) => Xnes::new(coefficients, self.config.sigma0)?,
             None => Xnes::start(self.env.measure_size(), self.config.sigma0, &mut draws)?,
         };
         *restarts += 1;

@@ -141,7 +141,7 @@ fn a_search_that_comes_to_a_standstill_starts_elsewhere() {
 }
 
 #[test]
-fn a_restart_at_the_frontier_leads_beyond_it() {
+fn a_restart_at_the_frontier_sets_out_from_its_elite() {
     let mut search = start();
     let set_out = (0..ITERATIONS).find(|_| {
         let before = search.state().outposts.len();

@@ -7,8 +7,8 @@
 //! one cell, so keeping both (counted by reference or not) needs up to twice the memory: 960 MB rather than
 //! 480 MB for 2,500 cells × 48,000 parameters. That is no remote case: in the made-up search of
 //! `examples/archive_costs.rs` nine cells in ten differ at α = 0.1. The soft archive therefore keeps
-//! thresholds and entries, and a restart takes a cell at random among those the *soft* archive occupies,
-//! then the *result* elite of that cell. PPGA would take the last accepted solution of the same cell
+//! thresholds and entries, and a restart takes a cell, at random or for what is around it, among those the *soft* archive
+//! occupies, then the *result* elite of that cell. PPGA would take the last accepted solution of the same cell
 //! instead, which is never better in objective. The elite always exists: what the soft archive accepts into
 //! a cell, the result archive has seen, and it never leaves a cell it has occupied.
 
