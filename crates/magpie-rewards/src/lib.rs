@@ -46,8 +46,8 @@
 //!
 //! is one file. A model that judges pairs of observation and action is a [`Judge`], which [`Adversarial`] makes a reward
 //! model of: it has to say what a block of rows is worth and how a step is learnt. Any other implements
-//! [`RewardModel`] itself. Whoever calls [`build`] by name needs three lines more: in [`ModelName`], in [`RewardConfig`],
-//! in [`build`].
+//! [`RewardModel`] itself. To be called by name it needs a few lines more, which the compiler asks for once it stands in
+//! [`ModelName`]: there, in [`RewardConfig`] for its settings, in [`build`], and in `magpie-report` for what a report calls it.
 
 mod adversarial;
 pub mod airl;

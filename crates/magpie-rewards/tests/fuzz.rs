@@ -6,7 +6,7 @@ mod common;
 
 use std::sync::LazyLock;
 
-use common::{Style, hdf5, imitation, npy, paper, pickle, zipped};
+use common::{Array, Style, hdf5, imitation, npy, paper, pickle, zipped};
 use magpie_rewards::demonstrations::{Given, import_bytes};
 use peak_alloc::PeakAlloc;
 use proptest::collection::vec;
@@ -99,6 +99,10 @@ fn announced_sizes_are_not_believed() {
     huge.extend((1_u64 << 60).to_le_bytes());
     survives(&huge);
     survives(&[&(1_u64 << 40).to_le_bytes()[..], b"{}"].concat());
+    // A shape can be recalled for two bytes and is copied into each array.
+    let axes = pickle(Style::Buffer, &[Array { name: "states", shape: vec![1; 100_000], values: vec![1.0] }]);
+    let error = import_bytes(&axes, &Given::default()).unwrap_err().to_string();
+    assert!(error.contains("100000 axes"), "{error}");
     // No numbers at all, in rows so wide that their number is too large to count.
     let about = r#"{\"format\":\"demonstrations 1\",\"about\":{\"horizon\":5},\"episodes\":[{\"length\":2,\"terminated\":false}]}"#;
     let table = |width: u64| format!(r#"{{"dtype":"F32","shape":[0,{width}],"data_offsets":[0,0]}}"#);

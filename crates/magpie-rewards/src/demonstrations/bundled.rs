@@ -23,6 +23,8 @@ mod tests {
 
     #[test]
     fn every_bundled_file_is_whole_and_of_its_task() {
+        let tasks: Vec<&str> = BUNDLED.iter().map(|(task, _)| *task).collect();
+        assert_eq!(tasks, ["walker2d", "halfcheetah", "hopper", "ant", "humanoid"]);
         for &(task, bytes) in BUNDLED {
             let demonstrations = Demonstrations::from_bytes(bytes).unwrap();
             assert_eq!(demonstrations.columns().about.task, task);

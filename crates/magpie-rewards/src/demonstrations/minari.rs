@@ -9,6 +9,8 @@
 //! The HDF5 reader is handed the bytes that were read, and is asked for a table only after its announced size has been
 //! compared with what deflate could have made of the file.
 
+use std::cell::Cell;
+
 use hdf5_pure::{Dataset, File};
 
 use super::array::Table;
@@ -19,6 +21,9 @@ use crate::transitions::Sizes;
 
 /// Deflate cannot make more than this out of one byte.
 const MOST_EXPANSION: u64 = 1032;
+
+/// More numbers than this in one file are no demonstrations: 1 GB of them.
+const MOST_NUMBERS: u64 = 1 << 27;
 
 /// Reads an HDF5 file.
 pub(super) fn read(bytes: &[u8], given: &Given) -> Result<Demonstrations, Problem> {
@@ -40,7 +45,8 @@ pub(super) fn read(bytes: &[u8], given: &Given) -> Result<Demonstrations, Proble
             "an HDF5 file without episodes; expected groups episode_0, episode_1 … as Minari writes"
         );
     }
-    let most = (bytes.len() as u64).saturating_mul(MOST_EXPANSION);
+    // Of all tables together: many names may lead to one table.
+    let left = Cell::new((bytes.len() as u64).saturating_mul(MOST_EXPANSION).min(MOST_NUMBERS));
     let open = |number: u32, name: &str| -> Result<(Vec<usize>, Dataset), Problem> {
         let path = format!("episode_{number}/{name}");
         let opened = file.dataset(&path).and_then(|dataset| Ok((dataset.shape()?, dataset)));
@@ -48,9 +54,16 @@ pub(super) fn read(bytes: &[u8], given: &Given) -> Result<Demonstrations, Proble
             Ok(opened) => opened,
             Err(e) => return problem!("{path} is no table of numbers ({e}); expected one, as Minari writes"),
         };
-        match shape.iter().try_fold(1_u64, |product, &n| product.checked_mul(n)) {
-            Some(count) if count <= most => Ok((shape.iter().map(|&n| n as usize).collect(), dataset)),
-            _ => problem!("{path} claims the shape {shape:?}, which {} bytes cannot hold", bytes.len()),
+        let count = shape.iter().try_fold(1_u64, |product, &n| product.checked_mul(n));
+        match count.and_then(|count| left.get().checked_sub(count)) {
+            Some(rest) => {
+                left.set(rest);
+                Ok((shape.iter().map(|&n| n as usize).collect(), dataset))
+            }
+            None => problem!(
+                "{path} claims the shape {shape:?}: more numbers than {} bytes, or than a gigabyte, can hold",
+                bytes.len()
+            ),
         }
     };
     let numbers_of = |number: u32, name: &str| -> Result<(Vec<usize>, Vec<f64>), Problem> {

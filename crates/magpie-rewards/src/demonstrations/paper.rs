@@ -73,9 +73,17 @@ pub(super) fn read(bytes: &[u8], given: &Given) -> Result<Demonstrations, Proble
         "the last state of each episode is its first observation, put there by an automatic reset; the \
          observation after the last step is not known"
             .to_owned(),
-        format!("{outside} of {} entries of actions were limited to -1…1", actions.values.len()),
     ];
-    if !known {
+    if outside > 0 {
+        let all = actions.values.len();
+        repairs.push(format!("{outside} of {all} entries of actions were limited to -1…1"));
+    }
+    if demonstrator_measures.is_some() && objectives.is_none() {
+        repairs.push(
+            "demonstrator_measures were left out: there are no demonstrator_returns beside them".to_owned(),
+        );
+    }
+    if !rewards.is_empty() && !known {
         repairs.push("rewards were all zero and were left out".to_owned());
     }
     let episode = |(number, &length): (usize, &usize)| Episode {

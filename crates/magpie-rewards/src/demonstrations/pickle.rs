@@ -406,6 +406,10 @@ impl<'a> Machine<'a> {
         let Value::Tuple(axes) = shape else {
             return problem!("an array of the pickle has {} for a shape", shape.kind());
         };
+        // numpy knows no more axes, and every array has a shape of its own.
+        if axes.len() > 64 {
+            return problem!("an array of the pickle has {} axes; expected at most 64", axes.len());
+        }
         let axis = |&id: &Id| match self.values[id] {
             Value::Int(n) => usize::try_from(n).ok(),
             _ => None,
