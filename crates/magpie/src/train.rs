@@ -29,8 +29,9 @@ pub struct Args {
     /// Demonstrations to learn the reward from (`magpie demos` makes them); those that come with magpie if not given.
     #[arg(long, value_name = "FILE", conflicts_with = "resume")]
     demos: Option<PathBuf>,
-    /// Weight of the bonus for behaving like nobody in the archive, and 0 for none, the plain method; if not given, 2 with
-    /// a learnt reward and 0 with the true one.
+    /// Weight of the bonus for behaving like nobody in the archive, and 0 for none, the plain method; above 0, in quick and
+    /// desktop, restarts too lead to where most is left to be gained. If not given, 2 with a learnt reward and 0 with the
+    /// true one.
     #[arg(long, value_name = "Q", conflicts_with = "resume", allow_negative_numbers = true)]
     curiosity: Option<f64>,
     /// How behaviour is measured: feet_contact, jump or angle; feet_contact if not given.
@@ -202,9 +203,13 @@ fn beside_demonstrations(run: &TrainRun) -> Option<String> {
         (returns.iter().copied().reduce(f64::min)?, returns.iter().copied().reduce(f64::max)?);
     let elites = run.search().state().archives.elites();
     let as_good = elites.filter(|elite| elite.entry.objective >= least).count();
-    let (count, thinning) = (returns.len(), run.config().reward.thinning);
+    let count = returns.len();
+    let steps = match run.config().reward.thinning {
+        1 => "all steps".to_owned(),
+        thinning => format!("one step in {thinning}"),
+    };
     Some(format!(
-        "from every {thinning}th step of {count} demonstrations with returns of {least:.0} to {most:.0}; elites that \
+        "from {steps} of {count} demonstrations with returns of {least:.0} to {most:.0}; elites that \
          reach the least of them: {as_good}"
     ))
 }

@@ -70,6 +70,16 @@ fn every_model_learns_from_what_elites_demonstrate() {
         let output = imitate(&folder, "2", model, &demos);
         fine(&output);
         assert_eq!(said(&output).contains("giril learns from the demonstrations"), model == "giril");
+        let ending = String::from_utf8_lossy(&output.stdout);
+        for line in [
+            "learnt   from all steps of ",
+            "archive  ",
+            "picture  ",
+            "next     magpie eval ",
+            "further  magpie train --resume ",
+        ] {
+            assert!(ending.lines().any(|said| said.starts_with(line)), "no {line:?}: {ending}");
+        }
         let health = health(&folder);
         assert_eq!(health.len(), 10);
         for (name, value) in health {
