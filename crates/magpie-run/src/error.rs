@@ -24,7 +24,7 @@ pub enum RunError {
         path: PathBuf,
     },
     /// There is no run here.
-    #[error("{} holds no run ({missing} is missing)", path.display())]
+    #[error("{} holds no run ({missing} is missing); check the path", path.display())]
     NoRun {
         /// The folder.
         path: PathBuf,
@@ -139,7 +139,9 @@ pub enum RunError {
     #[error(transparent)]
     Reward(#[from] magpie_rewards::RewardError),
     /// Somebody had enough before there was anything to keep.
-    #[error("stopped while the reward model learnt from the demonstrations; nothing was kept, start anew")]
+    #[error(
+        "stopped while the reward model learnt from the demonstrations; that is before the first iteration, so there is nothing to go on with: start anew"
+    )]
     Stopped,
     /// Learning met numbers that are not finite.
     #[error("iteration {iteration}: {reason}; the checkpoint holds the state of at most two minutes before")]
@@ -153,7 +155,10 @@ pub enum RunError {
     #[error(transparent)]
     Setup(#[from] magpie_search::SearchError),
     /// A search cannot go on.
-    #[error("iteration {iteration}: {reason}; the checkpoint holds the last good state")]
+    #[error(
+        "iteration {iteration}: {reason}; the checkpoint holds the last good state, but going on from it would meet the same: \
+         start anew with other settings, such as a smaller search.train.ppo.adam.learning_rate, and another --out"
+    )]
     Search {
         /// When.
         iteration: u64,

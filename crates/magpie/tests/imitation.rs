@@ -237,8 +237,12 @@ fn demonstrations_from_elsewhere_are_imported() {
     let message = said(&magpie(&["demos", "info", text(&out), "--plot", text(&npz.with_extension("png"))]));
     assert!(message.contains("they hold no measures"), "{message}");
 
+    let before = fs::read(&out).unwrap();
+    let over = magpie(&["demos", "info", text(&out), "--plot", text(&out)]);
+    assert!(!over.status.success() && said(&over).contains("this is the file to read"), "{}", said(&over));
+    assert_eq!(fs::read(&out).unwrap(), before);
     let own = magpie(&["demos", "import", text(&out), "--task", "hopper", "--out", text(&out)]);
-    assert!(!own.status.success() && said(&own).contains("this is the file to import"), "{}", said(&own));
+    assert!(!own.status.success() && said(&own).contains("this is the file to read"), "{}", said(&own));
 }
 
 #[test]

@@ -30,9 +30,7 @@ pub struct Args {
 /// formats says so, and the same robot in another simulator may have as many.
 pub fn run(args: &Args) -> anyhow::Result<()> {
     archive::spare(&args.out)?;
-    let same =
-        |a: &PathBuf, b: &PathBuf| a.canonicalize().ok().is_some_and(|a| b.canonicalize().ok() == Some(a));
-    ensure!(!same(&args.file, &args.out), "--out {}: this is the file to import", args.out.display());
+    super::keep_apart(&args.file, "--out", &args.out)?;
     let options = Options { measure: Some(args.measure), ..Options::default() };
     let env = Environment::new(&args.task, options)?;
     let name = args.file.file_name().unwrap_or(args.file.as_os_str());

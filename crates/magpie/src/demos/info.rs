@@ -23,11 +23,14 @@ pub struct Args {
 }
 
 pub fn run(args: &Args) -> anyhow::Result<()> {
+    if let Some(plot) = &args.plot {
+        archive::spare(plot)?;
+        super::keep_apart(&args.file, "--plot", plot)?;
+    }
     let source = args.file.display().to_string();
     let demonstrations = import(&args.file, &Given { source, ..Given::default() })?;
     table::write(&mut std::io::stdout().lock(), &demonstrations)?;
     let Some(plot) = &args.plot else { return Ok(()) };
-    archive::spare(plot)?;
     let png = draw(&demonstrations).with_context(|| format!("{}: no picture", args.file.display()))?;
     write(plot, &png)?;
     writeln!(std::io::stdout(), "\nwritten to {}", plot.display())?;

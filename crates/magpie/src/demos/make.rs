@@ -98,6 +98,13 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     demonstrations.save(&out)?;
     let mut screen = std::io::stdout().lock();
     table::write(&mut screen, &demonstrations)?;
+    let (all, top) = (saved.elites.len(), args.top);
+    if all <= top as usize && all > chosen.len() && !matches!(args.select, Select::Best) {
+        writeln!(
+            screen,
+            "\nAll {all} elites were candidates (--top {top}): a lower --top leaves out poor ones."
+        )?;
+    }
     writeln!(screen, "\nwritten to {}", out.display())?;
     Ok(())
 }
