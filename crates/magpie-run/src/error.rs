@@ -140,7 +140,8 @@ pub enum RunError {
     Reward(#[from] magpie_rewards::RewardError),
     /// Somebody had enough before there was anything to keep.
     #[error(
-        "stopped while the reward model learnt from the demonstrations; that is before the first iteration, so there is nothing to go on with: start anew"
+        "stopped while the reward model learnt from the demonstrations, which is before the first iteration: there is \
+         nothing to go on with, start anew"
     )]
     Stopped,
     /// Learning met numbers that are not finite.
