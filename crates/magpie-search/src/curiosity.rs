@@ -3,7 +3,7 @@
 //! Each step of an episode with mean measure m earns p + q·[cell(m) is empty]. A window is shorter than an episode, so
 //! what m is has to be said: see [`Scope`]. Beyond the paper, something else may count as new ([`Novelty`]), the bonus may
 //! be counted in rewards ([`Unit`]), the last steps of an episode may earn more of it than the first, and restarts may
-//! lead to the frontier between good and poor or empty cells.
+//! lead to the frontier of what is known.
 
 use magpie_learn::{End, Window};
 use serde::{Deserialize, Serialize};
@@ -23,15 +23,13 @@ pub struct Curiosity {
     pub scope: Scope,
     /// What counts as new. Paper: an empty cell.
     pub novelty: Novelty,
-    /// Which archive a cell has to be filled in to be known; restarts at the frontier ask it how good cells are. Paper: the
-    /// soft one.
+    /// Which archive a cell has to be filled in to be known, to the bonus and to restarts. Paper: the soft one.
     pub archive: Known,
     /// Whether an episode that ends in a fall earns it too, in its last window. Paper: yes.
     pub falls: bool,
-    /// How wide the neighbourhood is in which [`Novelty::Density`] looks for empty cells and restarts look for poor and
-    /// empty ones, in cells.
+    /// How wide the neighbourhood is in which [`Novelty::Density`] and restarts look for empty cells, in cells.
     pub width: f64,
-    /// Whether restarts lead to the frontier between good and poor or empty cells, not to any elite. Paper: no.
+    /// Whether restarts lead to the frontier of what is known, not to any elite. Paper: no.
     pub frontier: bool,
     /// What a step's bonus is counted in. Paper: a fixed sum.
     pub unit: Unit,

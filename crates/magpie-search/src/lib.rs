@@ -17,7 +17,7 @@
 //!
 //! [`Search::iterate`] is one round of that (Algorithm 1 of the paper), on a page. The objective reward of a step comes
 //! from an [`Objective`]; [`Curiosity`] adds a bonus to episodes that behave like nobody in the archive, and leads restarts
-//! to where most is left to be gained. Everything that lives from one iteration to the next is in one record, [`State`].
+//! to elites beside empty cells. Everything that lives from one iteration to the next is in one record, [`State`].
 
 mod blend;
 mod branches;

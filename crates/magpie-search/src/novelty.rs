@@ -87,21 +87,16 @@ impl<'a> Chart<'a> {
 }
 
 /// The share of empty cells around each, weighted by a Gaussian of `width` cells; beyond the borders there is nothing.
-fn empty_share(grid: &Grid, width: f64, archive: &Archive) -> Vec<f32> {
+pub(crate) fn empty_share(grid: &Grid, width: f64, archive: &Archive) -> Vec<f32> {
     let mut empty = vec![1.0; grid.count()];
     archive.entries().for_each(|(cell, _)| empty[cell] = 0.0);
-    blurred(grid, width, empty)
-}
-
-/// Means of a number for each cell, weighted by a Gaussian of `width` cells; beyond the borders there is nothing.
-pub(crate) fn blurred(grid: &Grid, width: f64, mut field: Vec<f32>) -> Vec<f32> {
     // A Gaussian in several dimensions is one after the other.
     let mut stride = 1;
     for &dim in grid.dims().iter().rev() {
-        field = smoothed(&field, &gaussian(width, dim), dim, stride);
+        empty = smoothed(&empty, &gaussian(width, dim), dim, stride);
         stride *= dim;
     }
-    field
+    empty
 }
 
 /// Weights at distances 0, 1, …: up to three widths, and no further than a dimension is long.

@@ -429,10 +429,10 @@ impl Search {
             agent.learner.policy = policy.parameters;
             agent.observations = policy.normaliser;
         }
-        *xnes = match outpost.and_then(|outpost| outpost.coefficients) {
-            Some(coefficients) => Xnes::new(coefficients, self.config.sigma0)?,
-            None => Xnes::start(self.env.measure_size(), self.config.sigma0, &mut draws)?,
-        };
+        *xnes = Xnes::start(self.env.measure_size(), self.config.sigma0, &mut draws)?;
+        if let Some(heading) = outpost.and_then(|outpost| outpost.heading) {
+            *xnes = Xnes::new([&xnes.mean()[..1], &heading].concat(), self.config.sigma0)?;
+        }
         *restarts += 1;
         self.state.growth = Growth::from(self.metrics().qd_score_offset);
         Ok(())

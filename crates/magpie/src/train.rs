@@ -30,7 +30,7 @@ pub struct Args {
     #[arg(long, value_name = "FILE", conflicts_with = "resume")]
     demos: Option<PathBuf>,
     /// Weight of the bonus for behaving like nobody in the archive, and 0 for none, the plain method; above 0, in quick and
-    /// desktop, restarts too lead to where most is left to be gained. If not given, 2 with a learnt reward and 0 with the
+    /// desktop, restarts too lead to where cells are empty. If not given, 2 with a learnt reward and 0 with the
     /// true one.
     #[arg(long, value_name = "Q", conflicts_with = "resume", allow_negative_numbers = true)]
     curiosity: Option<f64>,

@@ -51,7 +51,7 @@ const TARGET_KL: f64 = 0.02;
 
 /// A curiosity for little time, in place of the paper's, which falls silent once the cells around the search policy are
 /// filled, and until then outbids the reward: it feels empty cells from some way off, pays for them in proportion to the
-/// reward of a step, and leads restarts to where most is left to be gained.
+/// reward of a step, and leads restarts to where there are more.
 fn brisk(curiosity: Curiosity) -> Curiosity {
     Curiosity {
         scope: Scope::Segment,
