@@ -84,6 +84,26 @@ fn everything_is_in_the_page_and_in_the_files() {
 }
 
 #[test]
+fn of_two_copies_the_whole_one_is_shown() {
+    let folder = tempfile::tempdir().unwrap();
+    for copy in ["a-torn", "b-whole", "c-torn"] {
+        Sketch::default().write(&folder.path().join(copy));
+    }
+    for torn in ["a-torn", "c-torn"] {
+        std::fs::remove_file(folder.path().join(torn).join("archive.safetensors")).unwrap();
+    }
+    let report = of(folder.path());
+    assert_eq!(report.runs(), 1);
+    let said = said(&report);
+    for torn in ["a-torn", "c-torn"] {
+        assert!(
+            said.lines().any(|line| line.contains(&format!("{torn}: left out")) && line.ends_with("b-whole")),
+            "{said}"
+        );
+    }
+}
+
+#[test]
 fn what_only_some_runs_say_about_their_world_tells_them_apart() {
     let folder = tempfile::tempdir().unwrap();
     for (seed, curiosity, weak) in [(1, 0.0, false), (2, 0.0, true), (1, 2.0, false)] {

@@ -3,12 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use magpie_learn::SettingError;
+use magpie_rewards::demonstrations::in_words;
 
 /// An error of a run.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
     /// The operating system refused.
-    #[error("{}: {action}: {reason}", path.display())]
+    #[error("{}: {action}: {}", path.display(), in_words(reason))]
     Io {
         /// The file or folder.
         path: PathBuf,

@@ -238,6 +238,9 @@ impl Session<'_> {
             writeln!(out, "Stopped early; the same command goes on.")?;
             return Ok(ExitCode::from(session::INTERRUPTED));
         }
+        if done > 0 {
+            writeln!(out, "next     magpie report {}", self.out.display())?;
+        }
         Ok(if failed.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     }
 }

@@ -142,9 +142,16 @@ fn demonstrations_that_do_not_fit_are_refused_with_file_and_sizes() {
     let file = text(&demos);
     refused(
         &["walker2d", "--demos", file],
-        &[file, "11 entries and actions 3; expected 17 and 6", "walker2d"],
+        &[
+            file,
+            "11 entries and actions 3; expected 17 and 6",
+            "walker2d has: these are demonstrations of hopper",
+        ],
     );
-    refused(&["hopper", "--demos", "nowhere.pt"], &["nowhere.pt", "opening"]);
+    refused(
+        &["hopper", "--demos", "nowhere.pt"],
+        &["nowhere.pt: opening: there is no such file or folder; check the path"],
+    );
     refused(&["hopper", "--demos", file, "--reward", "true"], &["--demos", "true reward"]);
     refused(&["hopper", "--demos", file, "--set", "demos.count=3"], &["demos.count is 3", "1 to 2", file]);
     refused(&["hopper", "--demos", file, "--set", "reward.thinning=0"], &["reward.thinning is 0"]);

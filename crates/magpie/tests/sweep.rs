@@ -59,7 +59,7 @@ fn stopped_and_started_again_it_gives_the_bytes_of_one_that_was_left_alone() {
     let file = sweep_file(&temporary, &TINY.replace("iterations = 3", "iterations = 12"));
     let (calm, stopped) = (temporary.path().join("calm"), temporary.path().join("stopped"));
     let done = fine(&sweep(&file, &calm, &[]));
-    assert!(done.starts_with("4 of 4 runs are done"), "{done}");
+    assert!(done.starts_with("4 of 4 runs are done") && done.contains("next     magpie report"), "{done}");
 
     let child = Command::new(env!("CARGO_BIN_EXE_magpie"))
         .args(["sweep", text(&file), "--out", text(&stopped), "--threads", "1"])

@@ -71,6 +71,8 @@ fn a_run_goes_on_further_than_first_planned() {
     let metrics = fs::read_to_string(folder.join("metrics.csv")).unwrap();
     assert_eq!(metrics.lines().count(), 4, "{metrics}");
     assert!(fs::read_to_string(folder.join("config.toml")).unwrap().contains("iterations = 3"));
+    let backwards = said(&magpie(&["train", "--resume", path, "--iterations", "2"]));
+    assert!(backwards.contains("iterations is 2, but must be at least 3: 3 have been made"), "{backwards}");
 }
 
 #[test]

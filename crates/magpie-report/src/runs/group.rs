@@ -133,10 +133,13 @@ fn named(key: &str, value: &str) -> String {
     }
 }
 
-/// Of two runs with one seed, the one that got further stays: counted twice, they would look like two.
+/// Of two runs with one seed, the one that got further stays, and of two that got as far the one with all its files:
+/// counted twice, they would look like two.
 fn keep_each_seed_once(method: &mut Method, notes: &mut Vec<Note>) {
+    let lost = |run: &Run| usize::from(run.archive.is_none()) + usize::from(run.rows.is_empty());
     method.runs.sort_by(|a, b| {
-        a.settings.seed.cmp(&b.settings.seed).then(b.iterations().total_cmp(&a.iterations()))
+        let seeds = a.settings.seed.cmp(&b.settings.seed);
+        seeds.then(b.iterations().total_cmp(&a.iterations())).then(lost(a).cmp(&lost(b)))
     });
     method.runs.dedup_by(|later, kept| {
         let same = later.settings.seed == kept.settings.seed;

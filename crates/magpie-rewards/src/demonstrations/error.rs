@@ -1,5 +1,6 @@
 //! What can go wrong with a file of demonstrations.
 
+use std::io::{self, ErrorKind};
 use std::path::PathBuf;
 
 /// What is wrong with demonstrations: what was found and what was expected.
@@ -11,7 +12,7 @@ pub struct Problem(pub String);
 #[derive(Debug, thiserror::Error)]
 pub enum DemonstrationError {
     /// The operating system refused.
-    #[error("{}: {action}: {reason}", path.display())]
+    #[error("{}: {action}: {}", path.display(), in_words(reason))]
     Io {
         /// The file.
         path: PathBuf,
@@ -28,6 +29,14 @@ pub enum DemonstrationError {
         /// What is wrong.
         problem: Problem,
     },
+}
+
+/// Why the operating system refused, with what to do where that is known.
+pub fn in_words(reason: &io::Error) -> String {
+    match reason.kind() {
+        ErrorKind::NotFound => "there is no such file or folder; check the path".to_owned(),
+        _ => reason.to_string(),
+    }
 }
 
 /// Fails with a formatted problem.

@@ -67,8 +67,12 @@ pub fn import_bytes(bytes: &[u8], given: &Given) -> Result<Demonstrations, Probl
         && expected != demonstrations.sizes()
     {
         let found = demonstrations.sizes();
+        let whose = match demonstrations.columns().about.task.as_str() {
+            theirs if theirs.is_empty() || *theirs == given.task => "another task's file?".to_owned(),
+            theirs => format!("these are demonstrations of {theirs}"),
+        };
         return problem!(
-            "observations have {} entries and actions {}; expected {} and {}, as {} has: another task's file?",
+            "observations have {} entries and actions {}; expected {} and {}, as {} has: {whose}",
             found.observation,
             found.action,
             expected.observation,

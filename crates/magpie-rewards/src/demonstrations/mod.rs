@@ -27,7 +27,7 @@ use crate::transitions::{Needs, Sizes, Transitions};
 
 pub use bundled::bundled;
 use error::problem;
-pub use error::{DemonstrationError, Problem};
+pub use error::{DemonstrationError, Problem, in_words};
 pub use import::{Given, import, import_bytes};
 
 /// Longer episodes than this are a mistake in a file.

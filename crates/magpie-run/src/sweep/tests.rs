@@ -215,7 +215,12 @@ fn what_cannot_be_run_is_refused_with_the_name_of_the_run() {
     }
     let sweep = parse("[axes]\ntask = ['hopper']\ndemos = ['nowhere.safetensors']").unwrap();
     let error = sweep.check().unwrap_err().to_string();
-    assert!(error.contains("run hopper-gail-q2-nowhere-s0: studies/nowhere.safetensors: opening"), "{error}");
+    assert!(
+        error.contains(
+            "run hopper-gail-q2-nowhere-s0: studies/nowhere.safetensors: opening: there is no such file"
+        ),
+        "{error}"
+    );
 }
 
 #[test]

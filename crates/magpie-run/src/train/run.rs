@@ -21,7 +21,7 @@ use crate::checkpoint;
 use crate::directory::{CONFIG, RunDirectory};
 use crate::error::RunError;
 use crate::metrics::Metrics;
-use crate::settings::{read_text, resolve, within};
+use crate::settings::{read_text, resolve};
 use crate::tensorboard::Events;
 use crate::world::World;
 
@@ -143,7 +143,15 @@ impl TrainRun {
         }
         let further = iterations.is_some_and(|n| n != config.iterations);
         config.iterations = iterations.unwrap_or(config.iterations);
-        within("iterations", config.iterations, saved.search.iteration.max(1)..)?;
+        let made = saved.search.iteration;
+        if config.iterations < made.max(1) {
+            let range = format!("at least {}: {made} have been made", made.max(1));
+            return Err(RunError::Value {
+                field: "iterations".to_owned(),
+                value: config.iterations.to_string(),
+                range,
+            });
+        }
         let world = World::unchanged(path, saved.kept.robot.as_deref())?;
         let demos = config.demos.unchanged(path, saved.kept.demonstrations)?;
         let Ready { env, chosen: demonstrations, draft, .. } =
