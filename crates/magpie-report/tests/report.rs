@@ -9,6 +9,7 @@ use magpie_envs::Measure;
 use magpie_report::runs::{Metric, collect, scenes};
 use magpie_report::{Report, report};
 use magpie_rewards::ModelName;
+use magpie_run::load_outline;
 
 fn of(folder: &Path) -> Report {
     report(&[folder.to_owned()]).unwrap()
@@ -128,6 +129,33 @@ fn what_only_some_runs_say_about_their_world_tells_them_apart() {
     let effects = std::fs::read_to_string(out.path().join("tables/curiosity.csv")).unwrap();
     // With curiosity there is none whose thigh is weak: what is left has one partner, in two metrics.
     assert_eq!(effects.lines().count(), 1 + 2, "{effects}");
+}
+
+#[test]
+fn the_effect_of_curiosity_is_split_over_the_cells_of_seeds_that_both_have() {
+    let folder = tempfile::tempdir().unwrap();
+    let add = |seed, curiosity, coverage| {
+        let run = folder.path().join(format!("{seed}-{curiosity}"));
+        Sketch { seed, curiosity, coverage, level: 1400.0 + coverage, ..Sketch::default() }.write(&run)
+    };
+    add(1, 0.0, 0.5);
+    assert!(!of(folder.path()).html().contains("What the effect is made of</h3>"));
+    let lonely = add(2, 0.0, 0.5);
+    let curious = add(1, 2.0, 0.7);
+    let text = written(folder.path(), "tables/cells.csv");
+    let [head, row] = [0, 1].map(|i| text.lines().nth(i).unwrap().split(',').collect::<Vec<_>>());
+    // The task's name has a comma of its own.
+    let value =
+        |name: &str| row[1 + head.iter().position(|&found| found == name).unwrap()].parse::<f64>().unwrap();
+    assert_eq!((value("seeds"), text.lines().count()), (1.0, 2), "{text}");
+    let score = |run: &Path| load_outline(&run.join("archive.safetensors")).unwrap().metrics().qd_score;
+    let parts = ["QD-Score in cells of both mean", "in cells only without mean", "in cells only with mean"];
+    let difference = score(&curious) - score(&folder.path().join("1-0"));
+    assert!((parts.map(value).iter().sum::<f64>() - difference).abs() < 1e-6 * difference.abs(), "{text}");
+    assert_ne!(difference, score(&curious) - score(&lonely));
+    let filled = value("cells of both mean") + value("cells only with mean");
+    assert_eq!(filled, load_outline(&curious.join("archive.safetensors")).unwrap().elites.len() as f64);
+    assert!(of(folder.path()).html().contains("What the effect is made of</h3>"));
 }
 
 #[test]

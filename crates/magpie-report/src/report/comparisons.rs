@@ -198,7 +198,7 @@ pub(super) fn curiosity(scenes: &[Scene]) -> Result<(Sheet, Vec<String>), Report
 }
 
 /// Methods without and with curiosity that have all else in common.
-fn pairs(scene: &Scene) -> Vec<(&Method, &Method)> {
+pub(super) fn pairs(scene: &Scene) -> Vec<(&Method, &Method)> {
     let mut pairs = Vec::new();
     for curious in &scene.methods {
         let Some(family) = curious.family.strip_suffix(CURIOUS) else { continue };

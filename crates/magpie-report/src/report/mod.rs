@@ -1,6 +1,7 @@
 //! The report: one page, and its pictures and tables as files.
 
 mod archives;
+mod cells;
 mod comparisons;
 mod learning;
 mod page;
@@ -57,6 +58,7 @@ pub struct Report {
     curiosity: Sheet,
     /// Why there is no effect.
     uncertain: Vec<String>,
+    cells: Sheet,
     every_run: Sheet,
     /// Names and contents of the tables that are files only.
     files: Vec<(String, String)>,
@@ -75,6 +77,7 @@ pub fn report(places: &[PathBuf]) -> Result<Report, ReportError> {
         scenes.iter().map(|scene| chapter(scene, &mut curves, &mut shares)).collect::<Result<Vec<_>, _>>()?;
     let paper_table = results::as_in_the_paper(&scenes)?;
     let (curiosity, uncertain) = comparisons::curiosity(&scenes)?;
+    let cells = cells::sheet(&scenes)?;
     let mut every_test = comparisons::tukey(&scenes[0], &[]).0;
     for scene in &scenes {
         every_test.rows.extend(comparisons::tukey(scene, &Metric::OF_THE_PAPER).0.rows);
@@ -91,7 +94,7 @@ pub fn report(places: &[PathBuf]) -> Result<Report, ReportError> {
         }
     }
     files.push(("tables/results-as-in-the-paper.tex".to_owned(), paper_table.latex()));
-    for sheet in [&results, &iqm, &curiosity, &every_test, &every_run] {
+    for sheet in [&results, &iqm, &curiosity, &cells, &every_test, &every_run] {
         if sheet.rows.is_empty() {
             continue;
         }
@@ -107,6 +110,7 @@ pub fn report(places: &[PathBuf]) -> Result<Report, ReportError> {
         iqm,
         curiosity,
         uncertain,
+        cells,
         every_run,
         files,
     })

@@ -162,6 +162,15 @@ fn certainty(body: &mut String, report: &Report) {
     let none =
         report.curiosity.rows.is_empty().then_some("No method was run both with and without curiosity.");
     content += &table_or_reason(&report.curiosity, why.chain(none));
+    if !report.cells.rows.is_empty() {
+        push(&mut content, format_args!("<h3>{}</h3>\n", report.cells.title));
+        content += &paragraph(
+            "A QD-Score is a sum over cells. These are the cells that runs of one seed fill with and without curiosity: \
+             those of both, and those that only one of them fills. The last three columns add up to the difference in \
+             QD-Score.",
+        );
+        content += &report.cells.html();
+    }
     content += "<h3>Inter-quartile means</h3>\n";
     content += &report.iqm.html();
     section(body, "certainty", "How sure", &content);
