@@ -13,38 +13,68 @@ use super::sheet::{Entry, Kind, Sheet};
 /// A number of a split, if there is one.
 type Number = fn(&Split) -> Option<f64>;
 
-/// The last three add up to the difference in QD-Score.
-const NUMBERS: [(&str, Number); 10] = [
-    ("cells of both", |split| Some(split.both_with.cells as f64)),
-    ("their return without", |split| split.both_without.mean()),
-    ("their return with", |split| split.both_with.mean()),
-    ("cells only without", |split| Some(split.only_without.cells as f64)),
-    ("return of these", |split| split.only_without.mean()),
-    ("cells only with", |split| Some(split.only_with.cells as f64)),
-    ("return of those", |split| split.only_with.mean()),
-    ("QD-Score in cells of both", |split| Some(split.in_both())),
-    ("in cells only without", |split| Some(-split.only_without.sum)),
-    ("in cells only with", |split| Some(split.only_with.sum)),
+/// Who fills some of the cells: how many these are, their return without and with curiosity, and what they add to the
+/// difference in QD-Score.
+const PARTS: [(&str, [Number; 4]); 3] = [
+    (
+        "both",
+        [
+            |split| Some(split.both_with.cells as f64),
+            |split| split.both_without.mean(),
+            |split| split.both_with.mean(),
+            |split| Some(split.in_both()),
+        ],
+    ),
+    (
+        "only without curiosity",
+        [
+            |split| Some(split.only_without.cells as f64),
+            |split| split.only_without.mean(),
+            |_| None,
+            |split| Some(-split.only_without.sum),
+        ],
+    ),
+    (
+        "only with curiosity",
+        [
+            |split| Some(split.only_with.cells as f64),
+            |_| None,
+            |split| split.only_with.mean(),
+            |split| Some(split.only_with.sum),
+        ],
+    ),
 ];
 
-/// A row for every method that was run with and without curiosity from the same seeds.
+/// Three rows for every method that was run with and without curiosity from the same seeds.
 pub(super) fn sheet(scenes: &[Scene]) -> Result<Sheet, ReportError> {
-    let mut columns = vec![("task", Kind::Text), ("method", Kind::Text), ("seeds", Kind::Number)];
-    columns.extend(NUMBERS.map(|(name, _)| (name, Kind::Spread)));
+    let columns = vec![
+        ("task", Kind::Text),
+        ("method", Kind::Text),
+        ("seeds", Kind::Number),
+        ("filled by", Kind::Text),
+        ("cells", Kind::Spread),
+        ("return without", Kind::Spread),
+        ("return with", Kind::Spread),
+        ("QD-Score", Kind::Spread),
+    ];
     let mut rows = Vec::new();
     for scene in scenes {
         for (plain, curious) in pairs(scene) {
             let splits = splits(plain, curious);
-            if splits.is_empty() {
-                continue;
+            for (who, numbers) in PARTS.iter().filter(|_| !splits.is_empty()) {
+                let mut row = vec![Entry::Text(scene.title()), Entry::Text(curious.name.clone())];
+                row.push(Entry::Number(splits.len() as f64, 0));
+                row.push(Entry::Text((*who).to_owned()));
+                for number in numbers {
+                    let values: Vec<f64> = splits.iter().filter_map(number).collect();
+                    row.push(if values.is_empty() {
+                        Entry::Nothing
+                    } else {
+                        Entry::Spread(Cell::of(&values)?)
+                    });
+                }
+                rows.push(row);
             }
-            let mut row = vec![Entry::Text(scene.title()), Entry::Text(curious.name.clone())];
-            row.push(Entry::Number(splits.len() as f64, 0));
-            for (_, number) in NUMBERS {
-                let values: Vec<f64> = splits.iter().filter_map(number).collect();
-                row.push(if values.is_empty() { Entry::Nothing } else { Entry::Spread(Cell::of(&values)?) });
-            }
-            rows.push(row);
         }
     }
     Ok(Sheet { slug: "cells", title: "What the effect is made of", columns, rows })

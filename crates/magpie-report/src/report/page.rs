@@ -165,9 +165,8 @@ fn certainty(body: &mut String, report: &Report) {
     if !report.cells.rows.is_empty() {
         push(&mut content, format_args!("<h3>{}</h3>\n", report.cells.title));
         content += &paragraph(
-            "A QD-Score is a sum over cells. These are the cells that runs of one seed fill with and without curiosity: \
-             those of both, and those that only one of them fills. The last three columns add up to the difference in \
-             QD-Score.",
+            "A QD-Score is a sum over cells. These are the cells that runs of one seed fill with and without curiosity, their \
+             mean returns, and what they add to the difference in QD-Score.",
         );
         content += &report.cells.html();
     }
