@@ -9,7 +9,7 @@ use magpie_envs::Measure;
 use magpie_report::runs::{Metric, collect, scenes};
 use magpie_report::{Report, report};
 use magpie_rewards::ModelName;
-use magpie_run::load_outline;
+use magpie_run::{ArchiveOutline, load_outline};
 
 fn of(folder: &Path) -> Report {
     report(&[folder.to_owned()]).unwrap()
@@ -136,30 +136,58 @@ fn the_effect_of_curiosity_is_split_over_the_cells_of_seeds_that_both_have() {
     let folder = tempfile::tempdir().unwrap();
     let add = |seed, curiosity, coverage| {
         let run = folder.path().join(format!("{seed}-{curiosity}"));
-        Sketch { seed, curiosity, coverage, level: 1400.0 + coverage, ..Sketch::default() }.write(&run)
+        let sketch =
+            Sketch { seed, curiosity, coverage, level: 1400.0 + 100.0 * curiosity, ..Sketch::default() };
+        load_outline(&sketch.write(&run).join("archive.safetensors")).unwrap()
     };
-    let plain = add(1, 0.0, 0.5);
+    let plain = [add(1, 0.0, 0.5), add(2, 0.0, 0.5)];
+    add(3, 0.0, 0.5);
     assert!(!of(folder.path()).html().contains("What the effect is made of</h3>"));
-    let lonely = add(2, 0.0, 0.5);
-    let curious = add(1, 2.0, 0.7);
-    let text = written(folder.path(), "tables/cells.csv");
-    let part = |who: &str| -> [f64; 2] {
-        let row = text.lines().find(|line| line.contains(&format!(",GAIL-EBC,1,{who},"))).unwrap();
-        // Mean, deviation and number of each: the first is that of cells, the last that of the QD-Score.
-        let fields: Vec<&str> = row.split(',').rev().take(12).collect();
-        [fields[11], fields[2]].map(|field| field.parse().unwrap())
-    };
-    let [both, lost, gained] = ["both", "only without curiosity", "only with curiosity"].map(part);
-    assert_eq!(text.lines().count(), 1 + 3, "{text}");
-    let archive = |run: &Path| load_outline(&run.join("archive.safetensors")).unwrap();
-    let [plain, lonely, curious] = [&plain, &lonely, &curious].map(|run| archive(run));
-    assert_eq!(both[0] + lost[0], plain.elites.len() as f64, "{text}");
-    assert_eq!(both[0] + gained[0], curious.elites.len() as f64, "{text}");
-    let [plain, lonely, curious] = [plain, lonely, curious].map(|archive| archive.metrics().qd_score);
-    let sum = both[1] + lost[1] + gained[1];
-    assert!((sum - (curious - plain)).abs() < 1e-9 * curious, "{text}");
-    assert!((sum - (curious - lonely)).abs() > 1e-3 * curious, "another seed would do as well");
+    let curious = [add(1, 2.0, 0.7), add(2, 2.0, 0.7)];
     assert!(of(folder.path()).html().contains("What the effect is made of</h3>"));
+    let text = written(folder.path(), "tables/curiosity-cells.csv");
+    assert_eq!(text.lines().count(), 1 + 4, "{text}");
+    // Number of cells, returns without and with, difference: mean, deviation and number of seeds of each.
+    let part = |filled: &str| -> Vec<f64> {
+        let row = text.lines().find(|line| line.contains(&format!(",GAIL-EBC,GAIL,2,{filled},"))).unwrap();
+        let fields: Vec<&str> = row.split(',').collect();
+        fields[fields.len() - 12..].iter().step_by(3).map(|mean| mean.parse().unwrap_or(f64::NAN)).collect()
+    };
+    let mean = |number: &dyn Fn(usize) -> f64| (number(0) + number(1)) / 2.0;
+    let returns = |of: &[ArchiveOutline; 2], other: &[ArchiveOutline; 2], shared: bool| {
+        mean(&|i| {
+            let is_shared = |cell| other[i].elites.iter().any(|elite| elite.cell == cell);
+            let chosen = of[i].elites.iter().filter(|elite| is_shared(elite.cell) == shared);
+            let objectives: Vec<f64> = chosen.map(|elite| elite.objective).collect();
+            objectives.iter().sum::<f64>() / objectives.len() as f64
+        })
+    };
+    let close = |a: f64, b: f64| assert!((a - b).abs() < 1e-9 * b.abs(), "{a} is not {b} in\n{text}");
+    let both = part("with and without curiosity");
+    close(both[1], returns(&plain, &curious, true));
+    close(both[2], returns(&curious, &plain, true));
+    let (lost, gained, all) = (part("only without"), part("only with"), part("all"));
+    close(lost[1], returns(&plain, &curious, false));
+    close(gained[2], returns(&curious, &plain, false));
+    assert!(lost[2].is_nan() && gained[1].is_nan() && all[0].is_nan(), "{text}");
+    close(both[0] + lost[0], mean(&|i| plain[i].elites.len() as f64));
+    close(both[0] + gained[0], mean(&|i| curious[i].elites.len() as f64));
+    close(both[3] + lost[3] + gained[3], all[3]);
+    close(all[3], mean(&|i| curious[i].metrics().qd_score - plain[i].metrics().qd_score));
+}
+
+#[test]
+fn archives_on_other_grids_are_not_compared_cell_by_cell() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    for (name, curiosity) in [("plain", 0.0), ("curious", 2.0)] {
+        Sketch { curiosity, ..Sketch::default() }.write(&at(name));
+    }
+    written(folder.path(), "tables/curiosity-cells.csv");
+    Sketch { task: "hopper", ..Sketch::default() }.write(&at("other"));
+    std::fs::copy(at("other/archive.safetensors"), at("plain/archive.safetensors")).unwrap();
+    std::fs::remove_dir_all(at("other")).unwrap();
+    assert!(!of(folder.path()).html().contains("What the effect is made of</h3>"));
 }
 
 #[test]

@@ -5,7 +5,6 @@ use magpie_run::ArchiveOutline;
 use crate::error::ReportError;
 use crate::runs::{Method, Run, Scene};
 use crate::statistics::split::Split;
-use crate::statistics::table::Cell;
 
 use super::comparisons::pairs;
 use super::sheet::{Entry, Kind, Sheet};
@@ -13,11 +12,11 @@ use super::sheet::{Entry, Kind, Sheet};
 /// A number of a split, if there is one.
 type Number = fn(&Split) -> Option<f64>;
 
-/// Who fills some of the cells: how many these are, their return without and with curiosity, and what they add to the
-/// difference in QD-Score.
-const PARTS: [(&str, [Number; 4]); 3] = [
+/// The parts of a split by who fills the cells: their number, their mean return without and with curiosity, and what they
+/// add to the difference in QD-Score.
+const PARTS: [(&str, [Number; 4]); 4] = [
     (
-        "both",
+        "with and without curiosity",
         [
             |split| Some(split.both_with.cells as f64),
             |split| split.both_without.mean(),
@@ -26,7 +25,7 @@ const PARTS: [(&str, [Number; 4]); 3] = [
         ],
     ),
     (
-        "only without curiosity",
+        "only without",
         [
             |split| Some(split.only_without.cells as f64),
             |split| split.only_without.mean(),
@@ -35,7 +34,7 @@ const PARTS: [(&str, [Number; 4]); 3] = [
         ],
     ),
     (
-        "only with curiosity",
+        "only with",
         [
             |split| Some(split.only_with.cells as f64),
             |_| None,
@@ -43,44 +42,48 @@ const PARTS: [(&str, [Number; 4]); 3] = [
             |split| Some(split.only_with.sum),
         ],
     ),
+    ("all", [|_| None, |_| None, |_| None, |split| Some(split.in_all())]),
 ];
 
-/// Three rows for every method that was run with and without curiosity from the same seeds.
+/// Rows for every method that was run with and without curiosity, with at least one seed in common.
 pub(super) fn sheet(scenes: &[Scene]) -> Result<Sheet, ReportError> {
     let columns = vec![
         ("task", Kind::Text),
         ("method", Kind::Text),
+        ("compared with", Kind::Text),
         ("seeds", Kind::Number),
-        ("filled by", Kind::Text),
+        ("cells filled", Kind::Text),
         ("cells", Kind::Spread),
-        ("return without", Kind::Spread),
-        ("return with", Kind::Spread),
-        ("QD-Score", Kind::Spread),
+        ("mean return without", Kind::Spread),
+        ("mean return with", Kind::Spread),
+        ("difference in QD-Score", Kind::Spread),
     ];
     let mut rows = Vec::new();
     for scene in scenes {
         for (plain, curious) in pairs(scene) {
             let splits = splits(plain, curious);
-            for (who, numbers) in PARTS.iter().filter(|_| !splits.is_empty()) {
-                let mut row = vec![Entry::Text(scene.title()), Entry::Text(curious.name.clone())];
-                row.push(Entry::Number(splits.len() as f64, 0));
-                row.push(Entry::Text((*who).to_owned()));
+            if splits.is_empty() {
+                continue;
+            }
+            for (filled, numbers) in PARTS {
+                let mut row = vec![
+                    Entry::Text(scene.title()),
+                    Entry::Text(curious.name.clone()),
+                    Entry::Text(plain.name.clone()),
+                    Entry::Number(splits.len() as f64, 0),
+                    Entry::Text(filled.to_owned()),
+                ];
                 for number in numbers {
-                    let values: Vec<f64> = splits.iter().filter_map(number).collect();
-                    row.push(if values.is_empty() {
-                        Entry::Nothing
-                    } else {
-                        Entry::Spread(Cell::of(&values)?)
-                    });
+                    row.push(Entry::spread(splits.iter().filter_map(number))?);
                 }
                 rows.push(row);
             }
         }
     }
-    Ok(Sheet { slug: "cells", title: "What the effect is made of", columns, rows })
+    Ok(Sheet { slug: "curiosity-cells", title: "What the effect is made of", columns, rows })
 }
 
-/// Of each seed whose archives both methods have.
+/// Of each seed for which both methods have an archive, on the same grid.
 fn splits(plain: &Method, curious: &Method) -> Vec<Split> {
     let of_seed = |seed: u64| plain.runs.iter().find(|run| run.settings.seed == seed);
     let split = |with: &Run| {

@@ -165,8 +165,8 @@ fn certainty(body: &mut String, report: &Report) {
     if !report.cells.rows.is_empty() {
         push(&mut content, format_args!("<h3>{}</h3>\n", report.cells.title));
         content += &paragraph(
-            "A QD-Score is a sum over cells. These are the cells that runs of one seed fill with and without curiosity, their \
-             mean returns, and what they add to the difference in QD-Score.",
+            "A QD-Score is a sum over cells. Archives with and without curiosity are compared cell by cell, for the seeds \
+             that both have, which need not be all of those above. Two seeds of one method differ in this way too.",
         );
         content += &report.cells.html();
     }

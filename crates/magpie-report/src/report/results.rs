@@ -18,10 +18,6 @@ fn cell(runs: &[Run], value: impl Fn(&Run) -> Option<f64>) -> Result<Option<Cell
     Ok(if values.is_empty() { None } else { Some(Cell::of(&values)?) })
 }
 
-fn entry(cell: Option<Cell>) -> Entry {
-    cell.map_or(Entry::Nothing, Entry::Spread)
-}
-
 /// What the paper has for a method in a scene, by its family alone: its other settings are its own.
 pub(super) fn of_the_paper(scene: &Scene, family: &str, metric: Metric) -> Option<Cell> {
     let feet = scene.measure == magpie_envs::Measure::FeetContact;
@@ -62,7 +58,12 @@ pub(super) fn sheet(scenes: &[Scene]) -> Result<Sheet, ReportError> {
             }
             let published = Metric::ALL.map(|metric| of_the_paper(scene, &method.family, metric));
             if published.iter().any(Option::is_some) {
-                row(PAPER, paper::SEEDS, "2000".to_owned(), published.map(entry).to_vec());
+                row(
+                    PAPER,
+                    paper::SEEDS,
+                    "2000".to_owned(),
+                    published.map(|cell| cell.map_or(Entry::Nothing, Entry::Spread)).to_vec(),
+                );
             }
         }
     }
@@ -70,7 +71,8 @@ pub(super) fn sheet(scenes: &[Scene]) -> Result<Sheet, ReportError> {
 }
 
 fn cells(method: &Method, value: fn(&Run, Metric) -> Option<f64>) -> Result<Vec<Entry>, ReportError> {
-    Metric::ALL.iter().map(|&metric| cell(&method.runs, |run| value(run, metric)).map(entry)).collect()
+    let entry = |&metric| Entry::spread(method.runs.iter().filter_map(|run| value(run, metric)));
+    Metric::ALL.iter().map(entry).collect()
 }
 
 /// How far runs have come: one number, or from where to where.

@@ -1,5 +1,6 @@
 //! A table of the report, written as HTML, CSV and LaTeX.
 
+use crate::error::ReportError;
 use crate::plot::escaped;
 use crate::statistics::bootstrap::Interval;
 use crate::statistics::table::csv::quoted;
@@ -36,6 +37,14 @@ pub(super) enum Entry {
     Estimate(f64, Option<Interval>),
     /// Nobody knows.
     Nothing,
+}
+
+impl Entry {
+    /// Mean and standard deviation of the numbers that there are.
+    pub(super) fn spread(values: impl Iterator<Item = f64>) -> Result<Entry, ReportError> {
+        let values: Vec<f64> = values.collect();
+        Ok(if values.is_empty() { Entry::Nothing } else { Entry::Spread(Cell::of(&values)?) })
+    }
 }
 
 impl Sheet {

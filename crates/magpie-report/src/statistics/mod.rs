@@ -2,7 +2,8 @@
 //!
 //! From the inside out: a [`summary`] of a few values; their [`bootstrap`] interval; the [`effect`] of one method over
 //! another in per cent; a test of all pairs of methods ([`tukey`], on the [`studentised_range`]). Over time,
-//! [`curves`]; over archives, the [`ccdf`] and the [`split`] of a difference into what is better and what is more. A [`table`] holds results and writes itself; [`paper`] has the published ones.
+//! [`curves`]; over archives, the [`ccdf`], and the [`split`] of a difference into better cells and more cells. A
+//! [`table`] holds results and writes itself; [`paper`] has the published ones.
 //!
 //! Nothing here answers with NaN. Where a question has no answer, the answer is `None` or a [`StatisticsError`] that
 //! says what to change.

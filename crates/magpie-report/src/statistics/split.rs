@@ -1,13 +1,15 @@
 //! Where the difference of two QD-Scores comes from.
 //!
-//! A QD-Score is a sum over cells, so that of two archives differs by
+//! A QD-Score is a sum over cells, so those of two archives, without and with something, differ by
 //!
 //! ```text
-//! Σ (with − without) over cells that both fill  +  Σ with over cells it alone fills  −  Σ without over cells it alone fills
+//! Σ (with − without)   over cells that both fill
+//! + Σ with             over cells that only the archive with fills
+//! − Σ without          over cells that only the archive without fills
 //! ```
 //!
-//! A search that finds more and does worse at what it knew and one that does better and finds less can have the same
-//! score; their means do not tell them apart either, because cells that are found last are mostly poor ones.
+//! A lower mean return does not say that a search does worse anywhere: it may do as well in every cell that the other
+//! fills, and have added poor ones. So each part is counted on its own.
 
 /// Some cells of an archive: how many, and the sum of their returns.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -56,7 +58,8 @@ impl Split {
                 (Some((a, before)), Some((b, after))) if a == b => {
                     split.both_without.take(before);
                     split.both_with.take(after);
-                    (without.next(), with.next());
+                    without.next();
+                    with.next();
                 }
                 (Some((a, before)), other) if other.is_none_or(|(b, _)| a < b) => {
                     split.only_without.take(before);
@@ -74,6 +77,11 @@ impl Split {
     /// By how much the archive with is better in the cells that both fill.
     pub fn in_both(self) -> f64 {
         self.both_with.sum - self.both_without.sum
+    }
+
+    /// By how much its QD-Score is higher.
+    pub fn in_all(self) -> f64 {
+        self.in_both() + self.only_with.sum - self.only_without.sum
     }
 }
 
@@ -94,8 +102,7 @@ mod tests {
         };
         assert_eq!((split, split.in_both(), split.only_with.mean()), (expected, 7.0, Some(3.0)));
         let score = |cells: &[(usize, f64)]| cells.iter().map(|(_, objective)| objective).sum::<f64>();
-        let difference = split.in_both() + split.only_with.sum - split.only_without.sum;
-        assert_eq!(difference, score(&with) - score(&without));
+        assert_eq!(split.in_all(), score(&with) - score(&without));
     }
 
     #[test]
