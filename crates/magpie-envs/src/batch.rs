@@ -14,7 +14,7 @@ use crate::group::Group;
 /// not on N, nor on the number of threads, nor on its neighbours.
 ///
 /// Work runs on the current rayon pool. No step allocates.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct Batch {
     env: Arc<Environment>,
     chunks: Vec<Chunk>,

@@ -1,12 +1,14 @@
 //! A few dozen environments that one core drives, alone and for as many steps as its caller likes.
 
+use std::fmt;
 use std::sync::Arc;
 
 use magpie_random::Stream;
-use magpie_simd::{Isa, LANES, Pack, Simd, Task, pack_rows, unpack_rows};
+use magpie_simd::{Isa, LANES, Lanes, Number, Pack, Simd, Task, pack_rows, unpack_rows};
 
 use crate::environment::Environment;
-use crate::group::{Group, LaneSet, ResetNoise, members, move_lane};
+use crate::group::{ALL_LANES, Group, LaneSet, members};
+use crate::simulator::{ResetDraws, Simulation};
 
 /// Environments in one chunk: enough rows to fill a matrix kernel, few enough that state, policy and activations
 /// stay in the second-level cache. Part of how work is cut, so results must not depend on it, and do not.
@@ -16,7 +18,6 @@ pub const CHUNK: usize = 64;
 ///
 /// Actions go in and observations come out as packs (one pack an entry, one lane an environment), the layout in which
 /// both physics and small networks are fastest; a [`Batch`](crate::Batch) speaks rows.
-#[derive(Debug, Clone)]
 pub struct Chunk {
     env: Arc<Environment>,
     isa: Isa,
@@ -27,13 +28,29 @@ pub struct Chunk {
     /// Steps and resets made so far.
     clock: u64,
     groups: Vec<Group>,
+    simulation: Box<dyn Simulation>,
+    /// The actions of a step, limited to ±1.
+    limited: Vec<Pack>,
+    /// The state of an environment on its way to another lane.
+    state: Vec<f32>,
 }
 
 impl Chunk {
     /// `count` environments numbered from `first`; reset them before the first step.
     pub(crate) fn new(env: Arc<Environment>, isa: Isa, seed: u64, first: u32, count: usize) -> Chunk {
-        let groups = vec![Group::new(&env); count.div_ceil(LANES)];
-        Chunk { env, isa, noise: Stream::new(seed, "reset"), first, count, clock: 0, groups }
+        let groups = count.div_ceil(LANES);
+        Chunk {
+            isa,
+            noise: Stream::new(seed, "reset"),
+            first,
+            count,
+            clock: 0,
+            groups: vec![Group::new(env.observation_size(), env.measure_size()); groups],
+            simulation: env.simulator().simulate(groups, isa),
+            limited: vec![Pack::default(); groups * env.action_size()],
+            state: Vec::with_capacity(env.simulator().state_size()),
+            env,
+        }
     }
 
     /// Number of environments.
@@ -64,20 +81,21 @@ impl Chunk {
     /// Starts new episodes everywhere.
     pub fn reset(&mut self) {
         self.clock += 1;
-        struct Reset<'a>(&'a mut Chunk);
-        impl Task for Reset<'_> {
-            type Output = ();
-            #[inline(always)]
-            fn run<S: Simd>(self, token: S) {
-                let Chunk { env, groups, noise, first, clock, .. } = self.0;
-                for (index, group) in groups.iter_mut().enumerate() {
-                    let noise = noise_of(*noise, *first, index, *clock);
-                    (group.terminated, group.truncated) = (0, 0);
-                    group.reset(token, env, LaneSet::MAX >> (LaneSet::BITS as usize - LANES), noise);
-                }
-            }
+        for index in 0..self.groups.len() {
+            (self.groups[index].terminated, self.groups[index].truncated) = (0, 0);
+            self.start(index, ALL_LANES);
         }
-        self.isa.run(Reset(self));
+    }
+
+    /// Starts new episodes in `lanes` of a group.
+    fn start(&mut self, index: usize, lanes: LaneSet) {
+        let group = &mut self.groups[index];
+        for lane in members(lanes) {
+            group.steps[lane] = 0;
+        }
+        let first = self.first.wrapping_add((index * LANES) as u32);
+        let draws = ResetDraws { stream: self.noise, first, clock: self.clock };
+        self.simulation.reset(index, lanes, draws, group);
     }
 
     /// One step of every environment; finished episodes start anew. `actions` holds `action_size` packs a group.
@@ -100,20 +118,18 @@ impl Chunk {
         assert!(groups <= self.groups.len(), "groups");
         assert_eq!(actions.len(), groups * self.env.action_size(), "packs of actions");
         self.clock += 1;
-        struct Step<'a>(&'a mut Chunk, &'a [Pack], bool, usize);
-        impl Task for Step<'_> {
-            type Output = ();
-            #[inline(always)]
-            fn run<S: Simd>(self, token: S) {
-                let Chunk { env, groups, noise, first, clock, .. } = self.0;
-                let width = env.action_size();
-                for (index, group) in groups.iter_mut().enumerate().take(self.3) {
-                    let noise = self.2.then_some(noise_of(*noise, *first, index, *clock));
-                    group.step(token, env, &self.1[index * width..][..width], noise);
-                }
+        let limited = &mut self.limited[..actions.len()];
+        self.isa.run(Limit(actions, limited));
+        self.simulation.step(limited, &mut self.groups[..groups]);
+        for index in 0..groups {
+            let group = &mut self.groups[index];
+            group.count_step(self.env.episode_steps());
+            let done = group.done();
+            if reset && done != 0 {
+                group.final_observation.copy_from_slice(&group.observation);
+                self.start(index, done);
             }
         }
-        self.isa.run(Step(self, actions, reset, groups));
     }
 
     /// Copies state and observation of the environment in (group, lane) `from` over the one in `to`, which lies in
@@ -122,7 +138,14 @@ impl Chunk {
     /// # Panics
     /// If the groups are the same or not there.
     pub fn move_lane(&mut self, from: (usize, usize), to: (usize, usize)) {
-        move_lane(&mut self.groups, from, to);
+        let [source, target] = self.groups.get_disjoint_mut([from.0, to.0]).expect("two different groups");
+        target.steps[to.1] = source.steps[from.1];
+        for (a, b) in source.observation.iter().zip(&mut target.observation) {
+            b.0[to.1] = a.0[from.1];
+        }
+        self.state.clear();
+        self.simulation.save(from, &mut self.state);
+        self.simulation.restore(to, &self.state);
     }
 
     /// Turns rows of actions into packs.
@@ -173,8 +196,20 @@ impl Chunk {
         }
     }
 
-    pub(crate) fn groups_mut(&mut self) -> &mut [Group] {
-        &mut self.groups
+    /// Appends the state of the world of an environment.
+    pub(crate) fn save_state(&self, environment: usize, state: &mut Vec<f32>) {
+        self.simulation.save((environment / LANES, environment % LANES), state);
+    }
+
+    /// Puts environment `environment` where it was: state of its world, observation, and steps made in the episode.
+    pub(crate) fn restore(&mut self, environment: usize, state: &[f32], observation: &[f32], steps: u32) {
+        let (index, lane) = (environment / LANES, environment % LANES);
+        self.simulation.restore((index, lane), state);
+        let group = &mut self.groups[index];
+        for (pack, &value) in group.observation.iter_mut().zip(observation) {
+            pack.0[lane] = value;
+        }
+        group.steps[lane] = steps;
     }
 
     pub(crate) fn set_clock(&mut self, clock: u64) {
@@ -182,7 +217,26 @@ impl Chunk {
     }
 }
 
-#[inline(always)]
-fn noise_of(stream: Stream, first: u32, group: usize, clock: u64) -> ResetNoise {
-    ResetNoise { stream, first_environment: first.wrapping_add((group * LANES) as u32), clock }
+impl fmt::Debug for Chunk {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Chunk")
+            .field("first", &self.first)
+            .field("count", &self.count)
+            .field("clock", &self.clock)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Actions as simulators take them.
+struct Limit<'a>(&'a [Pack], &'a mut [Pack]);
+
+impl Task for Limit<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn run<S: Simd>(self, token: S) {
+        for (entry, limited) in self.0.iter().zip(self.1) {
+            let entry = Lanes::load(token, entry);
+            Number::clamp(entry, entry.constant(-1.0), entry.constant(1.0)).store(limited);
+        }
+    }
 }

@@ -1,124 +1,145 @@
-//! What an environment is: a task, a robot, a measure, and how the world is perturbed.
+//! What all environments of a batch share: what they are called, what they show, and who simulates them.
 
-use magpie_physics::robot::{Robot, RobotError};
-use magpie_physics::{Perturbation, PerturbationError};
+use std::fmt;
+use std::sync::Arc;
 
-use crate::measure::{Dimension, Measure};
-use crate::stage::Stage;
-use crate::task::{TASKS, Task};
+use crate::measure::Dimension;
+use crate::simulator::Simulator;
 
-/// Shared by all environments of a batch.
-#[derive(Debug, Clone)]
+/// Shared by all environments of a batch; never changes.
+///
+/// [`Environment::new`](Environment::new) makes one of magpie's tasks, [`Environment::from_simulator`] any other.
+#[derive(Clone)]
 pub struct Environment {
-    /// The task with its robot, in the precision of the lanes.
-    pub stage: Stage<f32>,
-    /// The robot as data.
-    pub robot: Robot,
-    /// How behaviour is measured.
-    pub measure: Measure,
-    /// Observations and rewards are limited to plus or minus this.
-    pub clip: Option<f32>,
-    pub(crate) rest_angles: Vec<f32>,
+    description: Description,
+    simulator: Arc<dyn Simulator>,
 }
 
-/// What can be chosen about an environment; the default is the task as published.
-#[derive(Debug, Clone, Default)]
-pub struct Options {
-    /// A robot other than the task's own.
-    pub robot: Option<Robot>,
-    /// How behaviour is measured; feet contact if not given.
-    pub measure: Option<Measure>,
-    /// Limits of observations and rewards.
-    pub clip: Clip,
-    /// Changes to the world.
-    pub perturbation: Perturbation,
+/// What an environment says about itself.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Description {
+    /// Name of the task.
+    pub task: String,
+    /// Name of the robot that does it.
+    pub robot: String,
+    /// The entries of an observation, in their order.
+    pub observation: Vec<Entry>,
+    /// The entries of an action, in their order.
+    pub action: Vec<Entry>,
+    /// How behaviour is measured, as in configuration files.
+    pub measure: String,
+    /// The dimensions of the measure.
+    pub dimensions: Vec<Dimension>,
+    /// An episode is truncated after this many steps.
+    pub episode_steps: u32,
+    /// Duration of a step in simulated time, in s.
+    pub step_seconds: f64,
 }
 
-/// Whether observations and rewards are limited.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub enum Clip {
-    /// As the task says (humanoid ±10, the others not at all).
-    #[default]
-    Task,
-    /// Never.
-    Off,
-    /// To plus or minus this.
-    To(f32),
+/// What an entry of an observation or action means.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// In words.
+    pub meaning: String,
+    /// Unit of the number; "1" if it has none.
+    pub unit: String,
 }
 
-/// Why an environment cannot be made.
-#[derive(Debug, thiserror::Error)]
-pub enum EnvironmentError {
-    /// No task has this name.
-    #[error("there is no task \"{asked}\"; choose one of {names}")]
-    UnknownTask {
-        /// The name that was asked for.
-        asked: String,
-        /// The names there are.
-        names: String,
-    },
-    /// The robot is wrong.
-    #[error(transparent)]
-    Robot(#[from] RobotError),
-    /// The perturbation is wrong.
-    #[error(transparent)]
-    Perturbation(#[from] PerturbationError),
-    /// The measure counts feet and the robot has none.
-    #[error(
-        "robot \"{robot}\" has no feet, so {measure} cannot be measured; name some in `feet`, or measure angle"
-    )]
-    NoFeet {
-        /// The robot.
-        robot: String,
-        /// The measure.
-        measure: Measure,
-    },
-    /// A limit that limits nothing or everything.
-    #[error("clip is {0}, but must be a finite number above 0")]
-    Clip(f32),
+impl Entry {
+    /// An entry that means `meaning`, counted in `unit`.
+    pub fn new(meaning: impl Into<String>, unit: impl Into<String>) -> Entry {
+        Entry { meaning: meaning.into(), unit: unit.into() }
+    }
 }
+
+/// A description of nothing that could be run.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("an environment needs {0}")]
+pub struct DescriptionError(&'static str);
 
 impl Environment {
-    /// The task called `task` with these options.
-    pub fn new(task: &str, options: Options) -> Result<Environment, EnvironmentError> {
-        let task = Task::named(task).ok_or_else(|| EnvironmentError::UnknownTask {
-            asked: task.to_owned(),
-            names: TASKS.map(|t| t.name).join(", "),
-        })?;
-        let Options { robot, measure, clip, perturbation } = options;
-        let robot = robot.map_or_else(|| Robot::builtin(task.name), Ok)?;
-        perturbation.check(&robot)?;
-        let measure = measure.unwrap_or(Measure::FeetContact);
-        if robot.feet.is_empty() && measure != Measure::Angle {
-            return Err(EnvironmentError::NoFeet { robot: robot.name, measure });
+    /// An environment whose worlds are those of `simulator`.
+    ///
+    /// # Errors
+    /// If there is nothing to observe or to measure, or an episode has no steps.
+    pub fn from_simulator(
+        description: Description,
+        simulator: impl Simulator + 'static,
+    ) -> Result<Environment, DescriptionError> {
+        for (there, what) in [
+            (!description.observation.is_empty(), "at least one entry of an observation"),
+            (!description.dimensions.is_empty(), "at least one dimension of a measure"),
+            (description.episode_steps > 0, "episodes of at least one step"),
+        ] {
+            if !there {
+                return Err(DescriptionError(what));
+            }
         }
-        let clip = match clip {
-            Clip::Task => task.clip,
-            Clip::Off => None,
-            Clip::To(limit) if limit.is_finite() && limit > 0.0 => Some(limit),
-            Clip::To(limit) => return Err(EnvironmentError::Clip(limit)),
-        };
-        let stage = Stage::new(task, &robot, &perturbation);
-        Ok(Environment { rest_angles: stage.model.rest_angles(), stage, robot, measure, clip })
+        Ok(Environment { description, simulator: Arc::new(simulator) })
+    }
+
+    /// Name of the task.
+    pub fn task(&self) -> &str {
+        &self.description.task
+    }
+
+    /// Name of the robot.
+    pub fn robot(&self) -> &str {
+        &self.description.robot
     }
 
     /// Number of entries of an observation.
     pub fn observation_size(&self) -> usize {
-        self.stage.observation_size()
+        self.description.observation.len()
     }
 
     /// Number of entries of an action.
     pub fn action_size(&self) -> usize {
-        self.stage.action_size()
+        self.description.action.len()
+    }
+
+    /// What the entries of an observation mean.
+    pub fn observation_entries(&self) -> &[Entry] {
+        &self.description.observation
+    }
+
+    /// What the entries of an action mean.
+    pub fn action_entries(&self) -> &[Entry] {
+        &self.description.action
+    }
+
+    /// How behaviour is measured, as in configuration files.
+    pub fn measure(&self) -> &str {
+        &self.description.measure
     }
 
     /// Number of dimensions of the measure.
     pub fn measure_size(&self) -> usize {
-        self.measure.size(self.robot.feet.len())
+        self.description.dimensions.len()
     }
 
     /// Name and range of each dimension of the measure.
     pub fn measure_dimensions(&self) -> Vec<Dimension> {
-        self.measure.dimensions(self.robot.feet.iter().map(|&foot| self.robot.bodies[foot].name.as_str()))
+        self.description.dimensions.clone()
+    }
+
+    /// An episode is truncated after this many steps.
+    pub fn episode_steps(&self) -> u32 {
+        self.description.episode_steps
+    }
+
+    /// Duration of a step in simulated time, in s.
+    pub fn step_seconds(&self) -> f64 {
+        self.description.step_seconds
+    }
+
+    pub(crate) fn simulator(&self) -> &dyn Simulator {
+        &*self.simulator
+    }
+}
+
+impl fmt::Debug for Environment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Environment").field(&self.description).finish()
     }
 }

@@ -5,6 +5,9 @@
 //! [`Batch`] is N environments in motion: cut into [`Chunk`]s that one core drives, those into [`Group`]s of sixteen
 //! lanes. What happens in an environment depends on the seed, its number and the actions it gets, and on nothing else.
 //!
+//! Whose physics it is, nobody else knows: an environment holds a [`Simulator`], which makes a [`Simulation`] for each
+//! chunk. [`Environment::new`] takes the rigid bodies of `magpie-physics`, [`Environment::from_simulator`] anything else.
+//!
 //! Beside batches there is [`replay_f64`], which runs the same formulas in double precision from recorded states.
 //!
 //! ```
@@ -33,18 +36,17 @@ mod chunk;
 mod environment;
 mod group;
 mod measure;
-mod observe;
-mod replay;
+mod rigid_bodies;
+mod simulator;
 mod snapshot;
-mod stage;
 mod task;
 
 pub use batch::{Batch, Rows};
 pub use chunk::{CHUNK, Chunk};
-pub use environment::{Clip, Environment, EnvironmentError, Options};
+pub use environment::{Description, DescriptionError, Entry, Environment};
 pub use group::{Group, LaneSet, members};
 pub use measure::{Dimension, Measure, UnknownMeasure};
-pub use replay::{Replayed, States, replay_f32, replay_f64};
+pub use rigid_bodies::{Clip, EnvironmentError, Options, Replayed, Stage, States, replay_f32, replay_f64};
+pub use simulator::{ResetDraws, Simulation, Simulator};
 pub use snapshot::{Snapshot, SnapshotMismatch};
-pub use stage::Stage;
-pub use task::{EPISODE_STEPS, ForwardOf, Healthy, Observation, Reward, TASKS, Task};
+pub use task::{ForwardOf, Healthy, Observation, Reward, TASKS, Task};

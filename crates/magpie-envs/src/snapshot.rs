@@ -1,10 +1,9 @@
 //! Saving a batch in mid-episode and going on from there as if nothing had happened.
 
-use magpie_simd::{LANES, Pack};
+use magpie_simd::LANES;
 
 use crate::batch::Batch;
 use crate::chunk::CHUNK;
-use crate::group::Group;
 
 /// Everything about a batch that changes, one row an environment. Does not depend on how the batch was cut.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -15,8 +14,8 @@ pub struct Snapshot {
     pub first: u32,
     /// Steps and resets that each environment has made, `[N]`; chunks that were driven alone differ.
     pub clock: Vec<u64>,
-    /// Position, rotation, velocity and angular velocity of every body, `[N, bodies, 13]`.
-    pub bodies: Vec<f32>,
+    /// State of the worlds as their simulator saves it, `[N, state]`.
+    pub state: Vec<f32>,
     /// What each environment was about to act on, `[N, observation]`.
     pub observation: Vec<f32>,
     /// Steps made in the current episode, `[N]`.
@@ -58,14 +57,14 @@ impl Batch {
             seed,
             first,
             clock: Vec::new(),
-            bodies: Vec::new(),
+            state: Vec::new(),
             observation: Vec::new(),
             steps: Vec::new(),
         };
         for chunk in self.chunks() {
             for i in 0..chunk.len() {
                 let (group, lane) = (&chunk.groups()[i / LANES], i % LANES);
-                snapshot.bodies.extend(body_packs(group).map(|pack| pack.0[lane]));
+                chunk.save_state(i, &mut snapshot.state);
                 snapshot.observation.extend(group.observation.iter().map(|pack| pack.0[lane]));
                 snapshot.steps.push(group.steps[lane]);
                 snapshot.clock.push(chunk.clock());
@@ -77,13 +76,13 @@ impl Batch {
     /// Goes back to a snapshot of a batch of the same kind and size. The last step's rewards, measures and flags are
     /// not part of it.
     pub fn restore(&mut self, snapshot: &Snapshot) -> Result<(), SnapshotMismatch> {
-        let body_width = 13 * self.environment().robot.bodies.len();
+        let state_width = self.environment().simulator().state_size();
         let observation_width = self.environment().observation_size();
         let fits = |field, found, width: usize| {
             let expected = self.len() * width;
             if found == expected { Ok(()) } else { Err(SnapshotMismatch::Size { field, expected, found }) }
         };
-        fits("bodies", snapshot.bodies.len(), body_width)?;
+        fits("state", snapshot.state.len(), state_width)?;
         fits("observation", snapshot.observation.len(), observation_width)?;
         fits("steps", snapshot.steps.len(), 1)?;
         fits("clock", snapshot.clock.len(), 1)?;
@@ -99,23 +98,14 @@ impl Batch {
             chunk.set_clock(snapshot.clock[index * CHUNK]);
             for i in 0..chunk.len() {
                 let row = index * CHUNK + i;
-                let (group, lane) = (&mut chunk.groups_mut()[i / LANES], i % LANES);
-                let bodies = &snapshot.bodies[row * body_width..][..body_width];
-                let components = group.world.bodies.iter_mut().flat_map(|body| body.components_mut());
-                for (pack, &value) in components.zip(bodies) {
-                    pack.0[lane] = value;
-                }
-                let observation = &snapshot.observation[row * observation_width..][..observation_width];
-                for (pack, &value) in group.observation.iter_mut().zip(observation) {
-                    pack.0[lane] = value;
-                }
-                group.steps[lane] = snapshot.steps[row];
+                chunk.restore(
+                    i,
+                    &snapshot.state[row * state_width..][..state_width],
+                    &snapshot.observation[row * observation_width..][..observation_width],
+                    snapshot.steps[row],
+                );
             }
         }
         Ok(())
     }
-}
-
-fn body_packs(group: &Group) -> impl Iterator<Item = &Pack> {
-    group.world.bodies.iter().flat_map(|body| body.components())
 }

@@ -1,6 +1,10 @@
 //! The five tasks as data: what is observed, rewarded and forbidden.
 
-/// A locomotion task. All run along +x for at most [`EPISODE_STEPS`] steps.
+use magpie_physics::robot::Robot;
+
+use crate::rigid_bodies::EnvironmentError;
+
+/// A locomotion task. All run along +x for at most 1000 steps.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Task {
     /// Name of the task and of the robot it is made for.
@@ -15,10 +19,9 @@ pub struct Task {
     pub reset_noise: f64,
     /// Observations and rewards are limited to plus or minus this, where that is part of the task.
     pub clip: Option<f32>,
+    /// An episode is truncated after this many steps.
+    pub episode_steps: u32,
 }
-
-/// An episode is truncated after this many steps.
-pub const EPISODE_STEPS: u32 = 1000;
 
 /// What an observation is made of, besides height, joint angles, velocities of the root and joint rates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,8 +69,8 @@ pub struct Healthy {
     pub pitch: Option<[f64; 2]>,
 }
 
-/// All tasks, in the order of the paper's tables and then the others.
-pub const TASKS: [Task; 5] = [HALFCHEETAH, WALKER2D, HOPPER, ANT, HUMANOID];
+/// Names of the tasks that come with magpie.
+pub const TASKS: [&str; 5] = ["halfcheetah", "walker2d", "hopper", "ant", "humanoid"];
 
 const HALFCHEETAH: Task = Task {
     name: "halfcheetah",
@@ -82,6 +85,7 @@ const HALFCHEETAH: Task = Task {
     healthy: Healthy { height: None, pitch: None },
     reset_noise: 0.1,
     clip: None,
+    episode_steps: 1000,
 };
 
 const WALKER2D: Task = Task {
@@ -97,6 +101,7 @@ const WALKER2D: Task = Task {
     healthy: Healthy { height: Some([0.7, 2.0]), pitch: Some([-1.0, 1.0]) },
     reset_noise: 0.005,
     clip: None,
+    episode_steps: 1000,
 };
 
 const HOPPER: Task = Task {
@@ -118,6 +123,7 @@ const ANT: Task = Task {
     healthy: Healthy { height: Some([0.2, 1.0]), pitch: None },
     reset_noise: 0.1,
     clip: None,
+    episode_steps: 1000,
 };
 
 const HUMANOID: Task = Task {
@@ -133,11 +139,20 @@ const HUMANOID: Task = Task {
     healthy: Healthy { height: Some([0.8, 2.1]), pitch: None },
     reset_noise: 0.01,
     clip: Some(10.0),
+    episode_steps: 1000,
 };
 
 impl Task {
     /// The task called `name`.
-    pub fn named(name: &str) -> Option<Task> {
-        TASKS.into_iter().find(|task| task.name == name)
+    pub fn named(name: &str) -> Result<Task, EnvironmentError> {
+        [HALFCHEETAH, WALKER2D, HOPPER, ANT, HUMANOID]
+            .into_iter()
+            .find(|task| task.name == name)
+            .ok_or_else(|| EnvironmentError::UnknownTask { asked: name.to_owned(), names: TASKS.join(", ") })
+    }
+
+    /// The robot that the task is made for.
+    pub fn robot(&self) -> Result<Robot, EnvironmentError> {
+        Ok(Robot::builtin(self.name)?)
     }
 }

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use magpie_envs::{Batch, Environment, Measure, Options, Rows, TASKS};
+use magpie_envs::{Batch, Environment, Measure, Options, Rows, TASKS, Task};
 use magpie_random::Stream;
 use magpie_simd::{Isa, Pack};
 
@@ -68,21 +68,21 @@ fn threads_change_nothing() {
     for task in TASKS {
         let results = [1, 2, 5].map(|threads| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            pool.install(|| run(&mut Batch::new(environment(task.name), 0..200, 1), 0..200, 0..60))
+            pool.install(|| run(&mut Batch::new(environment(task), 0..200, 1), 0..200, 0..60))
         });
-        assert_same(task.name, &results[0], 0, &results[1], 0, 200);
-        assert_same(task.name, &results[0], 0, &results[2], 0, 200);
+        assert_same(task, &results[0], 0, &results[1], 0, 200);
+        assert_same(task, &results[0], 0, &results[2], 0, 200);
     }
 }
 
 #[test]
 fn batch_size_and_position_change_nothing() {
     for task in TASKS {
-        let env = environment(task.name);
+        let env = environment(task);
         let large = run(&mut Batch::new(Arc::clone(&env), 0..150, 1), 0..150, 0..60);
         for (ids, count) in [(0..1, 1), (0..17, 17), (37..38, 1), (100..150, 50)] {
             let small = run(&mut Batch::new(Arc::clone(&env), ids.clone(), 1), ids.clone(), 0..60);
-            assert_same(task.name, &large, ids.start as usize, &small, 0, count);
+            assert_same(task, &large, ids.start as usize, &small, 0, count);
         }
     }
 }
@@ -92,10 +92,10 @@ fn instruction_sets_with_fma_change_nothing() {
     for task in TASKS {
         let results: Vec<_> = Isa::available()
             .filter(|isa| isa.has_fma())
-            .map(|isa| run(&mut Batch::with_isa(environment(task.name), 0..40, 1, isa), 0..40, 0..100))
+            .map(|isa| run(&mut Batch::with_isa(environment(task), 0..40, 1, isa), 0..40, 0..100))
             .collect();
         for pair in results.windows(2) {
-            assert_same(task.name, &pair[0], 0, &pair[1], 0, 40);
+            assert_same(task, &pair[0], 0, &pair[1], 0, 40);
         }
     }
 }
@@ -103,7 +103,7 @@ fn instruction_sets_with_fma_change_nothing() {
 #[test]
 fn chunks_driven_alone_do_what_the_batch_does() {
     for task in TASKS {
-        let env = environment(task.name);
+        let env = environment(task);
         let together = run(&mut Batch::new(Arc::clone(&env), 0..100, 1), 0..100, 0..50);
         let mut batch = Batch::new(Arc::clone(&env), 0..100, 1);
         // All steps of one chunk before the first step of the next.
@@ -119,7 +119,7 @@ fn chunks_driven_alone_do_what_the_batch_does() {
                     let (rows, row) = (&together[t as usize], ids.start as usize + i);
                     let observation: Vec<f32> = group.observation.iter().map(|pack| pack.0[lane]).collect();
                     let want = &rows.observation[row * env.observation_size()..][..env.observation_size()];
-                    assert_eq!(bits(&observation), bits(want), "{} step {t}", task.name);
+                    assert_eq!(bits(&observation), bits(want), "{} step {t}", task);
                     assert_eq!(group.reward.0[lane].to_bits(), rows.reward[row].to_bits());
                     assert_eq!(group.terminated >> lane & 1 == 1, rows.terminated[row]);
                 }
@@ -131,7 +131,7 @@ fn chunks_driven_alone_do_what_the_batch_does() {
 #[test]
 fn restoring_in_mid_episode_changes_nothing() {
     for task in TASKS {
-        let env = environment(task.name);
+        let env = environment(task);
         let whole = run(&mut Batch::new(Arc::clone(&env), 0..70, 3), 0..70, 0..80);
         let mut first = Batch::new(Arc::clone(&env), 0..70, 3);
         run(&mut first, 0..70, 0..33);
@@ -140,7 +140,7 @@ fn restoring_in_mid_episode_changes_nothing() {
         second.restore(&snapshot).unwrap();
         assert_eq!(second.save(), snapshot);
         let rest = run(&mut second, 0..70, 33..80);
-        assert_same(task.name, &whole[33..], 0, &rest, 0, 70);
+        assert_same(task, &whole[33..], 0, &rest, 0, 70);
     }
 }
 
@@ -171,7 +171,7 @@ fn restoring_chunks_that_were_driven_alone_changes_nothing() {
 #[test]
 fn a_nan_action_ends_the_episode_and_no_other() {
     for task in TASKS {
-        let env = environment(task.name);
+        let env = environment(task);
         let mut batch = Batch::new(Arc::clone(&env), 0..20, 0);
         let mut rows = batch.rows();
         batch.reset(&mut rows);
@@ -179,8 +179,8 @@ fn a_nan_action_ends_the_episode_and_no_other() {
         poisoned[3 * env.action_size()] = f32::NAN;
         batch.step(&poisoned, &mut rows);
         let ended: Vec<_> = (0..20).filter(|&i| rows.terminated[i]).collect();
-        assert_eq!(ended, [3], "{}", task.name);
-        assert!(rows.observation.iter().all(|v| v.is_finite()), "{}: a new episode has begun", task.name);
+        assert_eq!(ended, [3], "{}", task);
+        assert!(rows.observation.iter().all(|v| v.is_finite()), "{}: a new episode has begun", task);
     }
 }
 
@@ -240,7 +240,7 @@ fn the_last_environments_there_can_be_work() {
 fn snapshots_of_another_batch_are_refused() {
     let walker = Batch::new(environment("walker2d"), 0..20, 0).save();
     let error = Batch::new(environment("hopper"), 0..20, 0).restore(&walker).unwrap_err().to_string();
-    assert!(error.contains("bodies") && error.contains("another task"), "{error}");
+    assert!(error.contains("state") && error.contains("another task"), "{error}");
     assert!(Batch::new(environment("walker2d"), 0..21, 0).restore(&walker).is_err());
     let error = Batch::new(environment("walker2d"), 0..20, 1).restore(&walker).unwrap_err().to_string();
     assert!(error.contains("seed"), "{error}");
@@ -267,7 +267,7 @@ fn seeds_and_episodes_differ() {
 #[test]
 fn episodes_end_with_their_final_observation_kept() {
     let env = environment("walker2d");
-    let health = env.stage.task.healthy.height.unwrap();
+    let health = Task::named("walker2d").unwrap().healthy.height.unwrap();
     let mut falls = 0;
     for rows in run(&mut Batch::new(Arc::clone(&env), 0..32, 5), 0..32, 0..300) {
         for i in 0..32 {
@@ -319,7 +319,7 @@ fn measures_have_the_declared_shape_and_range() {
     for task in TASKS {
         for measure in Measure::ALL {
             let options = Options { measure: Some(measure), ..Options::default() };
-            let env = Arc::new(Environment::new(task.name, options).unwrap());
+            let env = Arc::new(Environment::new(task, options).unwrap());
             let dimensions = env.measure_dimensions();
             assert_eq!(dimensions.len(), env.measure_size());
             for rows in run(&mut Batch::new(Arc::clone(&env), 0..16, 0), 0..16, 0..50) {
@@ -331,12 +331,7 @@ fn measures_have_the_declared_shape_and_range() {
                             Measure::Jump => -0.2..=f64::INFINITY,
                             _ => dimension.range[0] - 1e-6..=dimension.range[1] + 1e-6,
                         };
-                        assert!(
-                            range.contains(&f64::from(*value)),
-                            "{} {}: {value}",
-                            task.name,
-                            dimension.name
-                        );
+                        assert!(range.contains(&f64::from(*value)), "{} {}: {value}", task, dimension.name);
                     }
                 }
             }

@@ -36,9 +36,8 @@ fn a_million_saturated_steps_stay_finite_and_allocate_nothing() {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
     pool.install(|| {
         for task in TASKS {
-            let env = Arc::new(
-                Environment::new(task.name, Options { clip: Clip::Off, ..Options::default() }).unwrap(),
-            );
+            let env =
+                Arc::new(Environment::new(task, Options { clip: Clip::Off, ..Options::default() }).unwrap());
             let mut batch = Batch::new(Arc::clone(&env), 0..ENVIRONMENTS, 0);
             let mut rows = batch.rows();
             let mut actions = vec![0.0; batch.len() * env.action_size()];
@@ -62,18 +61,14 @@ fn a_million_saturated_steps_stay_finite_and_allocate_nothing() {
                 }
                 // Limits would hide what is not finite, and so could a reset: hence no limits, and the bodies too.
                 if step % 50 == 0 {
-                    assert!(
-                        batch.save().bodies.iter().all(|v| v.is_finite()),
-                        "{} at step {step}",
-                        task.name
-                    );
+                    assert!(batch.save().state.iter().all(|v| v.is_finite()), "{} at step {step}", task);
                 }
                 let all = [&rows.observation, &rows.final_observation, &rows.reward, &rows.measure];
                 for values in all {
-                    assert!(values.iter().all(|v| v.is_finite()), "{} at step {step}", task.name);
+                    assert!(values.iter().all(|v| v.is_finite()), "{} at step {step}", task);
                 }
             }
-            assert_eq!(allocations, 0, "{}: allocations in 900 steps", task.name);
+            assert_eq!(allocations, 0, "{}: allocations in 900 steps", task);
         }
     });
 }

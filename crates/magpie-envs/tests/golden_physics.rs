@@ -20,8 +20,8 @@ fn all_lanes() -> impl Iterator<Item = Precision> {
     Isa::available().map(Precision::Lanes)
 }
 
-fn stage<T: Scalar>(task: Task) -> Stage<T> {
-    Stage::new(task, &Robot::builtin(task.name).unwrap(), &Perturbation::default())
+fn stage<T: Scalar>(task: &str) -> Stage<T> {
+    Stage::new(&Task::named(task).unwrap(), &Robot::builtin(task).unwrap(), &Perturbation::default())
 }
 
 fn tolerances() -> serde_json::Value {
@@ -30,7 +30,7 @@ fn tolerances() -> serde_json::Value {
 
 /// Replays in the given precision; results widened.
 fn replay(
-    task: Task,
+    task: &str,
     precision: Precision,
     start: [&Array; 4],
     actions: &Array,
@@ -64,12 +64,12 @@ fn map_states<A: Copy, B>(states: &States<A>, f: impl Fn(A) -> B) -> States<B> {
     States { pos: map(&states.pos), rot: map(&states.rot), vel: map(&states.vel), ang: map(&states.ang) }
 }
 
-fn single_steps(task: Task, precision: Precision) {
-    let mut inputs = Npz::open(&format!("physics/single_step/{}.npz", task.name));
+fn single_steps(task: &str, precision: Precision) {
+    let mut inputs = Npz::open(&format!("physics/single_step/{}.npz", task));
     let [pos, rot, vel, ang, action] = ["pos", "rot", "vel", "ang", "action"].map(|name| inputs.array(name));
     let got = replay(task, precision, [&pos, &rot, &vel, &ang], &action, 1);
 
-    let mut golden = Npz::open(&format!("physics/single_step_f64/{}.npz", task.name));
+    let mut golden = Npz::open(&format!("physics/single_step_f64/{}.npz", task));
     let listed = tolerances();
     // No tolerance is listed for the sums of contact changes: that of the velocity they change applies.
     for (values, array, quantity) in [
@@ -85,18 +85,18 @@ fn single_steps(task: Task, precision: Precision) {
         let tolerance = match precision {
             Precision::Double => 1e-9,
             Precision::Lanes(_) => {
-                4.0 * listed["single_step"][task.name][quantity]["max"].as_f64().expect("a listed maximum")
+                4.0 * listed["single_step"][task][quantity]["max"].as_f64().expect("a listed maximum")
             }
         };
-        assert_close(&format!("{} {array}", task.name), values, &golden.array(array).data, tolerance);
+        assert_close(&format!("{} {array}", task), values, &golden.array(array).data, tolerance);
     }
-    assert_eq!(got.done, golden.array("next_done").data, "{} done", task.name);
-    assert_eq!(got.feet_contact, golden.array("next_feet_contact").data, "{} feet", task.name);
+    assert_eq!(got.done, golden.array("next_done").data, "{} done", task);
+    assert_eq!(got.feet_contact, golden.array("next_feet_contact").data, "{} feet", task);
 }
 
 /// How many steps of a trajectory can be compared before chaos takes over (README of the data).
-fn horizon(task: Task, precision: Precision) -> usize {
-    match (task.name, precision) {
+fn horizon(task: &str, precision: Precision) -> usize {
+    match (task, precision) {
         ("halfcheetah", Precision::Double) => 20,
         ("halfcheetah", _) => 5,
         ("ant", Precision::Double) => 50,
@@ -112,24 +112,24 @@ const HALFCHEETAH_EXACT: usize = 2;
 /// Allowed difference after `step` steps: four times what is listed for lanes. In double precision 1e-9, except that
 /// halfcheetah multiplies any error by a hundred thousand in twenty steps: there, a hundred times the distance that
 /// an independent implementation is listed to have at 5 and 20 steps (1e-10, 3e-7).
-fn allowed(listed: &serde_json::Value, task: Task, precision: Precision, step: usize) -> f64 {
+fn allowed(listed: &serde_json::Value, task: &str, precision: Precision, step: usize) -> f64 {
     let horizons = listed["horizons"].as_array().expect("horizons");
     let place =
         horizons.iter().position(|h| step <= h.as_u64().expect("a horizon") as usize).expect("a horizon");
     match precision {
         Precision::Lanes(_) => {
-            4.0 * listed["float32_vs_float64"][task.name]["max"][place].as_f64().expect("a listed maximum")
+            4.0 * listed["float32_vs_float64"][task]["max"][place].as_f64().expect("a listed maximum")
         }
-        Precision::Double if task.name == "halfcheetah" => {
+        Precision::Double if task == "halfcheetah" => {
             let independent = &listed["independent_numpy_check"]["float64_trajectory_pos_max_up_to_horizon"];
-            (1e2 * independent[task.name][place].as_f64().expect("a listed maximum")).max(1e-9)
+            (1e2 * independent[task][place].as_f64().expect("a listed maximum")).max(1e-9)
         }
         Precision::Double => 1e-9,
     }
 }
 
-fn trajectories(task: Task, precision: Precision) {
-    let mut inputs = Npz::open(&format!("physics/trajectories/{}.npz", task.name));
+fn trajectories(task: &str, precision: Precision) {
+    let mut inputs = Npz::open(&format!("physics/trajectories/{}.npz", task));
     let start = ["init_pos", "init_rot", "init_vel", "init_ang"].map(|name| inputs.array(name));
     let actions = inputs.array("actions");
     let [count, steps] = [actions.shape[0], actions.shape[1]];
@@ -137,7 +137,7 @@ fn trajectories(task: Task, precision: Precision) {
     let compared = steps.min(horizon(task, precision));
     assert!(count > 0 && compared > 0);
 
-    let mut golden = Npz::open(&format!("physics/trajectories_f64/{}.npz", task.name));
+    let mut golden = Npz::open(&format!("physics/trajectories_f64/{}.npz", task));
     let listed = tolerances();
     let compare = |values: &[f64], want: &Array, compared: usize, tolerance: &dyn Fn(usize) -> f64| {
         let width: usize = want.shape[2..].iter().product();
@@ -152,7 +152,7 @@ fn trajectories(task: Task, precision: Precision) {
     let position = |step| allowed(&listed, task, precision, step);
     compare(&got.states.pos, &golden.array("pos"), compared, &position);
     if precision == Precision::Double {
-        let exact = if task.name == "halfcheetah" { HALFCHEETAH_EXACT } else { compared };
+        let exact = if task == "halfcheetah" { HALFCHEETAH_EXACT } else { compared };
         for (values, name) in [
             (&got.states.pos, "pos"),
             (&got.states.rot, "rot"),
@@ -181,7 +181,7 @@ struct Posed {
 }
 
 #[inline(always)]
-fn pose<N: Number>(token: N::Token, task: Task, angles: &[f64], velocities: &[f64]) -> Posed {
+fn pose<N: Number>(token: N::Token, task: &str, angles: &[f64], velocities: &[f64]) -> Posed {
     let stage: Stage<N::Scalar> = stage(task);
     let mut world: World<N::Pack> = World::new(&stage.model);
     let spread = |values: &[f64]| -> Vec<N::Pack> {
@@ -198,7 +198,7 @@ fn pose<N: Number>(token: N::Token, task: Task, angles: &[f64], velocities: &[f6
     let mut obs = vec![N::Pack::default(); stage.observation_size()];
     stage.observe::<N>(token, &world, &[], &mut obs);
     let last = |pack: &N::Pack| pack.lanes()[N::Pack::LANES - 1].to_f64();
-    let robot = Robot::builtin(task.name).unwrap();
+    let robot = Robot::builtin(task).unwrap();
     let touched = |&foot: &usize| f64::from(u8::from(world.impacts[foot].vel.iter().any(|v| last(v) != 0.0)));
     let of_bodies = |range: std::ops::Range<usize>| {
         world
@@ -214,8 +214,8 @@ fn pose<N: Number>(token: N::Token, task: Task, angles: &[f64], velocities: &[f6
     }
 }
 
-fn pose_in(precision: Precision, task: Task, angles: &[f64], velocities: &[f64]) -> Posed {
-    struct InLanes<'a>(Task, &'a [f64], &'a [f64]);
+fn pose_in(precision: Precision, task: &str, angles: &[f64], velocities: &[f64]) -> Posed {
+    struct InLanes<'a>(&'a str, &'a [f64], &'a [f64]);
     impl magpie_simd::Task for InLanes<'_> {
         type Output = Posed;
         #[inline(always)]
@@ -229,10 +229,10 @@ fn pose_in(precision: Precision, task: Task, angles: &[f64], velocities: &[f64])
     }
 }
 
-fn resets(task: Task, precision: Precision) {
-    let mut noise = Npz::open(&format!("physics/reset/{}.npz", task.name));
+fn resets(task: &str, precision: Precision) {
+    let mut noise = Npz::open(&format!("physics/reset/{}.npz", task));
     let (angle_noise, velocities) = (noise.array("angle_noise"), noise.array("velocity_noise"));
-    let mut golden = Npz::open(&format!("physics/reset_f64/{}.npz", task.name));
+    let mut golden = Npz::open(&format!("physics/reset_f64/{}.npz", task));
     let bodies = ["pos", "rot", "vel", "ang"].map(|name| golden.array(name));
     let (obs, feet) = (golden.array("obs"), golden.array("feet_contact"));
     let rest = stage::<f64>(task).model.rest_angles();
@@ -248,12 +248,12 @@ fn resets(task: Task, precision: Precision) {
         }
         // The lowest point of robots that are placed on the ground lies exactly on it, so rounding decides whether
         // it touches: neither their flags nor the contact part of the ant's observation can be compared.
-        let comparable = if task.name == "ant" { 27 } else { obs.shape[1] };
+        let comparable = if task == "ant" { 27 } else { obs.shape[1] };
         // Humanoid's observation multiplies positions by masses of up to 9 kg.
-        let scale = if task.name == "humanoid" && tolerance > 1e-9 { 10.0 } else { 1.0 };
+        let scale = if task == "humanoid" && tolerance > 1e-9 { 10.0 } else { 1.0 };
         let label = format!("{} {i}", obs.name);
         assert_close(&label, &posed.obs[..comparable], &obs.row(i)[..comparable], scale * tolerance);
-        if matches!(task.name, "walker2d" | "hopper") {
+        if matches!(task, "walker2d" | "hopper") {
             assert_eq!(posed.feet_contact, feet.row(i), "{} {i}", feet.name);
         }
     }

@@ -1,7 +1,7 @@
 //! Feet do not pass a bar that is higher than the robot: every robot is thrown at it with its limbs at full torque. Only
 //! feet collide, so the rest of the robot goes through and drags at them: a hard test of the contact.
 
-use magpie_envs::{Stage, States, TASKS, replay_f32, replay_f64};
+use magpie_envs::{Stage, States, TASKS, Task, replay_f32, replay_f64};
 use magpie_physics::robot::Robot;
 use magpie_physics::{Hurdles, Model, Perturbation, World, set_pose};
 use magpie_random::Stream;
@@ -68,21 +68,21 @@ fn feet_do_not_pass_a_bar_that_is_higher_than_the_robot() {
     let hurdles = Hurdles { height: 10.0, first: BAR, spacing: 100.0, count: 1, ..Hurdles::default() };
     let perturbation = Perturbation { hurdles: Some(hurdles), ..Perturbation::default() };
     for task in TASKS {
-        let robot = Robot::builtin(task.name).unwrap();
+        let (robot, definition) = (Robot::builtin(task).unwrap(), Task::named(task).unwrap());
         let (start, actions) = (start(&robot), actions(robot.action_size()));
-        let double = replay_f64(&Stage::new(task, &robot, &perturbation), &start, &actions, STEPS);
+        let double = replay_f64(&Stage::new(&definition, &robot, &perturbation), &start, &actions, STEPS);
         // Halfcheetah's feet turn at up to 270 rad/s, a foot's length in two substeps: the torso that has gone through the
         // bar ahead of them pulls one in a hundred along.
-        let allowed = if task.name == "halfcheetah" { 2 * RUNS / 50 } else { 0 };
-        let through = passed(&robot, task.name, &double.states.pos);
-        assert!(through <= allowed, "{} in double precision: {through} feet", task.name);
+        let allowed = if task == "halfcheetah" { 2 * RUNS / 50 } else { 0 };
+        let through = passed(&robot, task, &double.states.pos);
+        assert!(through <= allowed, "{} in double precision: {through} feet", task);
         let narrow = |values: &[f64]| values.iter().map(|&v| v as f32).collect::<Vec<_>>();
         let States { pos, rot, vel, ang } = &start;
         let single = States { pos: narrow(pos), rot: narrow(rot), vel: narrow(vel), ang: narrow(ang) };
-        let stage = Stage::new(task, &robot, &perturbation);
+        let stage = Stage::new(&definition, &robot, &perturbation);
         let lanes = replay_f32(Isa::best(), &stage, &single, &narrow(&actions), STEPS);
         let positions: Vec<f64> = lanes.states.pos.iter().map(|&v| v.into()).collect();
-        let through = passed(&robot, task.name, &positions);
-        assert!(through <= allowed, "{} in lanes: {through} feet", task.name);
+        let through = passed(&robot, task, &positions);
+        assert!(through <= allowed, "{} in lanes: {through} feet", task);
     }
 }

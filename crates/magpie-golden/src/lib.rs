@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
-use npyz::npz::NpzArchive;
+use magpie_npz::{Dtype, Npz as Reader};
 
 /// The directory with the golden data.
 pub fn directory() -> PathBuf {
@@ -41,7 +41,7 @@ pub fn files(folder: &str, prefix: &str) -> Vec<String> {
 /// An open npz file.
 pub struct Npz {
     path: PathBuf,
-    archive: NpzArchive<BufReader<File>>,
+    archive: Reader<BufReader<File>>,
 }
 
 /// An array, widened to `f64` whatever it was stored as, in C order.
@@ -59,27 +59,27 @@ impl Npz {
     /// Opens a file such as `physics/reset/ant.npz`; an absolute path is taken as it is.
     pub fn open(path: &str) -> Npz {
         let path = directory().join(path);
-        let archive = NpzArchive::open(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+        let file = File::open(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+        let archive = Reader::new(BufReader::new(file), Dtype::ALL, u64::MAX)
+            .unwrap_or_else(|e| panic!("{}: {e}", path.display()));
         Npz { path, archive }
     }
 
     /// Names of the arrays.
     pub fn names(&self) -> Vec<String> {
-        self.archive.array_names().map(str::to_owned).collect()
+        self.archive.names()
     }
 
     /// Whether there is such an array.
     pub fn contains(&self, name: &str) -> bool {
-        self.archive.array_names().any(|n| n == name)
+        self.archive.contains(name)
     }
 
     /// What stands before `suffix` in the names of the arrays: the cases of a file that holds several.
     pub fn cases(&self, suffix: &str) -> Vec<String> {
-        let cases: Vec<String> = self
-            .archive
-            .array_names()
-            .filter_map(|name| Some(name.strip_suffix(suffix)?.to_owned()))
-            .collect();
+        let names = self.archive.names();
+        let cases: Vec<String> =
+            names.iter().filter_map(|name| Some(name.strip_suffix(suffix)?.to_owned())).collect();
         assert!(!cases.is_empty(), "no *{suffix} in {}", self.path.display());
         cases
     }
@@ -122,32 +122,10 @@ impl Npz {
     /// Reads an array of any number type.
     pub fn array(&mut self, name: &str) -> Array {
         let label = format!("{}: {name}", self.path.display());
-        let npy = self
-            .archive
-            .by_name(name)
-            .unwrap_or_else(|e| panic!("{label}: {e}"))
-            .unwrap_or_else(|| panic!("{label}: no such array"));
-        assert!(npy.header().order() == npyz::Order::C, "{label}: not in C order");
-        let shape = npy.shape().iter().map(|&n| n as usize).collect();
-        let npyz::DType::Plain(dtype) = npy.dtype() else { panic!("{label}: a structured array") };
-        fn read<T: npyz::Deserialize>(npy: npyz::NpyFile<impl std::io::Read>, label: &str) -> Vec<T> {
-            npy.into_vec().unwrap_or_else(|e| panic!("{label}: {e}"))
+        match self.archive.array(name) {
+            Ok(magpie_npz::Array { shape, values }) => Array { name: label, shape, data: values },
+            Err(e) => panic!("{}: {e}", self.path.display()),
         }
-        let widen = |values: Vec<f32>| values.into_iter().map(f64::from).collect();
-        let data = match (dtype.type_char(), dtype.num_bytes()) {
-            (npyz::TypeChar::Float, Some(4)) => widen(read(npy, &label)),
-            (npyz::TypeChar::Float, Some(8)) => read(npy, &label),
-            (npyz::TypeChar::Int, Some(4)) => read::<i32>(npy, &label).into_iter().map(f64::from).collect(),
-            (npyz::TypeChar::Int, Some(8)) => {
-                read::<i64>(npy, &label).into_iter().map(|v| v as f64).collect()
-            }
-            (npyz::TypeChar::Uint, Some(1)) => read::<u8>(npy, &label).into_iter().map(f64::from).collect(),
-            (npyz::TypeChar::Bool, _) => {
-                read::<bool>(npy, &label).into_iter().map(|v| f64::from(u8::from(v))).collect()
-            }
-            other => panic!("{label}: unexpected type {other:?}"),
-        };
-        Array { name: label, shape, data }
     }
 }
 
@@ -171,7 +149,7 @@ impl Array {
 }
 
 /// Largest absolute difference; NaN counts as infinite.
-pub fn largest_error(got: &[f64], want: &[f64]) -> f64 {
+fn largest_error(got: &[f64], want: &[f64]) -> f64 {
     assert_eq!(got.len(), want.len(), "lengths differ");
     got.iter().zip(want).map(|(a, b)| (a - b).abs()).fold(0.0, |worst, e| {
         if e <= worst {

@@ -43,7 +43,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         if i % (total / 20).max(1) == 0 || i + 1 == total {
             let done = (i + 1) as f64 * per;
             let log_std: f32 =
-                trainer.agent.learner.policy[networks.actor.parameters()..].iter().sum::<f32>()
+                trainer.agent.weights.policy[networks.actor.parameters()..].iter().sum::<f32>()
                     / networks.actor.outputs() as f32;
             println!(
                 "{:6.2}M return {:8.1} length {:6.1} kl {:.4} mb {:3} ev {:.2} logstd {:.2} vloss {:.3} {:.0} steps/s",

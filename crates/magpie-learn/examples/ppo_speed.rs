@@ -32,7 +32,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         "task", "steps/s", "physics", "inference", "update", "rest", "minibatches"
     );
     for task in TASKS {
-        let env = Arc::new(Environment::new(task.name, Options::default())?);
+        let env = Arc::new(Environment::new(task, Options::default())?);
         let networks = Networks::paper(env.observation_size(), env.action_size())?;
         let mut config = TrainConfig { window, target_kl: 0.02, ..TrainConfig::default() };
         config.stop_after = StopAfter::Minibatch;
@@ -40,7 +40,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let agent = Agent::new(&networks, 0);
         let mut trainer = Trainer::new(Arc::clone(&env), 0..environments, networks.clone(), agent, config, 0);
         let mut physics = Physics::new(&env, environments, window);
-        let inference = Inference::new(&networks, trainer.agent.learner.policy.as_slice());
+        let inference = Inference::new(&networks, trainer.agent.weights.policy.as_slice());
 
         let mut totals = [Duration::ZERO; 4];
         let (mut rounds, mut minibatches) = (0, 0);
@@ -63,7 +63,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let share = |part: f64| 100.0 * part / whole;
         println!(
             "{:12} {:10.0} {:7.1} % {:8.1} % {:6.1} % {:4.1} % {:12.1}",
-            task.name,
+            task,
             f64::from(rounds * environments) * window as f64 / whole,
             share(physics),
             share(inference),

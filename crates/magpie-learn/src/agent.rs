@@ -1,12 +1,15 @@
 //! What learning changes, as a record.
 
 use magpie_nn::normaliser::{Frozen, Running};
-use magpie_nn::ppo::Learner;
+use magpie_nn::ppo::ActorCritic;
 use magpie_nn::{Shape, ShapeError, init};
 use magpie_random::Stream;
 use serde::{Deserialize, Serialize};
 
-use crate::update::OBSERVATION_LIMIT;
+/// Normalised observations are limited to plus or minus this.
+pub(crate) const OBSERVATION_LIMIT: f32 = 10.0;
+/// Normalised returns, likewise.
+pub(crate) const RETURN_LIMIT: f32 = 5.0;
 
 /// The shapes of actor and critic.
 #[derive(Debug, Clone, PartialEq)]
@@ -30,24 +33,29 @@ pub struct Policy {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Agent {
     /// Parameters of both, with the memory of their optimisers.
-    pub learner: Learner,
+    pub weights: ActorCritic,
     /// Mean and spread of observations.
     pub observations: Running,
-    /// Mean and spread of returns: the critic speaks in units of these.
+    /// Mean and spread of returns: value targets are normalised by these.
     pub returns: Running,
 }
 
 impl Networks {
     /// The paper's: actor 128–128, critic 256–256, tanh.
     pub fn paper(observation: usize, action: usize) -> Result<Networks, ShapeError> {
-        Networks::with_critic(observation, action, 256)
+        Networks::new(observation, action, 128, 256)
     }
 
-    /// The paper's actor, beside a critic whose two hidden layers have `width` units.
-    pub fn with_critic(observation: usize, action: usize, width: usize) -> Result<Networks, ShapeError> {
+    /// An actor and a critic with two hidden layers each, of these widths, and tanh.
+    pub fn new(
+        observation: usize,
+        action: usize,
+        actor: usize,
+        critic: usize,
+    ) -> Result<Networks, ShapeError> {
         Ok(Networks {
-            actor: Shape::tanh(&[observation, 128, 128, action])?,
-            critic: Shape::tanh(&[observation, width, width, 1])?,
+            actor: Shape::tanh(&[observation, actor, actor, action])?,
+            critic: Shape::tanh(&[observation, critic, critic, 1])?,
         })
     }
 
@@ -66,19 +74,19 @@ impl Agent {
         policy.resize(networks.policy_len(), 0.0);
         let critic = init::orthogonal(&networks.critic, gain, 1.0, &mut stream.draws(1, 0));
         Agent {
-            learner: Learner::new(policy, critic),
+            weights: ActorCritic::new(policy, critic),
             observations: Running::new(networks.actor.inputs()),
             returns: Running::new(1),
         }
     }
 
-    /// How observations are seen: through the statistics as they are now.
-    pub fn eyes(&self) -> Frozen {
+    /// What normalises observations, with the statistics as they are now.
+    pub fn frozen_normaliser(&self) -> Frozen {
         self.observations.freeze(OBSERVATION_LIMIT)
     }
 
     /// The acting half.
     pub fn policy(&self) -> Policy {
-        Policy { parameters: self.learner.policy.clone(), normaliser: self.observations.clone() }
+        Policy { parameters: self.weights.policy.clone(), normaliser: self.observations.clone() }
     }
 }

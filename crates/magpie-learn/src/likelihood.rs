@@ -5,8 +5,7 @@ use magpie_nn::rows::gather;
 use magpie_nn::{Network, Trace};
 use magpie_simd::{Isa, LANES, Lanes, Number, Pack, Simd, Task};
 
-use crate::agent::{Networks, Policy};
-use crate::update::OBSERVATION_LIMIT;
+use crate::agent::{Networks, OBSERVATION_LIMIT, Policy};
 
 /// Rows that go through the network together.
 const BLOCK: usize = 64;

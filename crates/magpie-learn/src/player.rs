@@ -5,18 +5,19 @@ use magpie_nn::gaussian::{Gaussian, normals};
 use magpie_nn::normaliser::Frozen;
 use magpie_nn::{Network, Trace};
 use magpie_random::Stream;
+use magpie_settings::words;
 use magpie_simd::{Isa, LANES, Pack};
 
-use crate::agent::{Networks, Policy};
-use crate::update::OBSERVATION_LIMIT;
+use crate::agent::{Networks, OBSERVATION_LIMIT, Policy};
 
-/// How a policy acts while it is evaluated.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Actions {
-    /// As in training: drawn around the mean.
-    Sampled,
-    /// The mean itself.
-    Mean,
+words! {
+    /// How a policy acts while it is evaluated.
+    pub enum Actions {
+        /// As in training: drawn around the mean.
+        Sampled = "drawn",
+        /// The mean itself.
+        Mean = "mean",
+    }
 }
 
 /// A policy at play in one chunk.

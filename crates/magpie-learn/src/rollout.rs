@@ -1,4 +1,4 @@
-//! Acting for a window: policy, critic and physics of one chunk, step after step in cache.
+//! Acting for a rollout: policy, critic and physics of one chunk, step after step in cache.
 
 use magpie_envs::{Batch, CHUNK, Chunk, Group, members};
 use magpie_nn::gaussian::{Gaussian, normals};
@@ -9,10 +9,10 @@ use magpie_simd::{Isa, LANES, Pack, Simd, Task, unpack_rows};
 use rayon::prelude::*;
 
 use crate::agent::{Agent, Networks};
+use crate::rollout_buffer::{End, RolloutBuffer};
 use crate::trainer::Episodes;
-use crate::window::{End, Window};
 
-/// An agent frozen for a window.
+/// An agent frozen for a rollout.
 pub(crate) struct Actor {
     isa: Isa,
     policy: Network,
@@ -26,16 +26,16 @@ impl Actor {
     pub fn new(networks: &Networks, agent: &Agent, kernel: Kernel, noise: Stream) -> Actor {
         let mut policy = Network::new(&networks.actor, kernel, false);
         let mut critic = Network::new(&networks.critic, kernel, false);
-        let (weights, log_std) = agent.learner.policy.split_at(networks.actor.parameters());
+        let (weights, log_std) = agent.weights.policy.split_at(networks.actor.parameters());
         policy.load(weights);
-        critic.load(&agent.learner.critic);
-        let normaliser = agent.eyes();
+        critic.load(&agent.weights.critic);
+        let normaliser = agent.frozen_normaliser();
         let isa = kernel.isa();
         Actor { isa, policy, critic, gaussian: Gaussian::new(log_std), normaliser, noise }
     }
 }
 
-/// The rows of a window that one chunk writes.
+/// The rows of a rollout that one chunk writes.
 struct Rows<'a> {
     observations: &'a mut [f32],
     /// Empty unless somebody asks for them, and so are the next two.
@@ -51,7 +51,7 @@ struct Rows<'a> {
     bootstrap: &'a mut [f32],
 }
 
-/// Returns and lengths so far of the episodes in a chunk, carried from window to window.
+/// Returns and lengths so far of the episodes in a chunk, carried from rollout to rollout.
 #[derive(Debug, Clone)]
 pub(crate) struct Running {
     returns: Vec<f64>,
@@ -72,33 +72,33 @@ impl Running {
     }
 }
 
-/// Fills the window by acting in all environments; returns what was observed, and the episodes that finished.
+/// Fills the rollout by acting in all environments; returns what was observed, and the episodes that finished.
 pub(crate) fn collect(
     actor: &Actor,
     batch: &mut Batch,
-    window: &mut Window,
+    rollout: &mut RolloutBuffer,
     running: &mut Running,
 ) -> (Moments, Episodes) {
-    let steps = window.steps();
+    let steps = rollout.steps();
     let env = batch.environment().clone();
     let (obs, act, dims) = (env.observation_size(), env.action_size(), env.measure_size());
     let split = |width: usize| (CHUNK * steps * width).max(1);
     let chunks = batch.chunks_mut().len();
-    let kept = &mut window.transitions;
+    let kept = &mut rollout.transitions;
     let kept = (
         pieces(&mut kept.observations, split(obs), chunks),
         pieces(&mut kept.next_observations, split(obs), chunks),
         pieces(&mut kept.ages, split(1), chunks),
     );
     let tables = (
-        window.observations.par_chunks_mut(split(obs)),
-        window.actions.par_chunks_mut(split(act)),
-        window.log_probs.par_chunks_mut(split(1)),
-        window.values.par_chunks_mut(split(1)),
-        window.rewards.par_chunks_mut(split(1)),
-        window.measures.par_chunks_mut(split(dims)),
-        window.ends.par_chunks_mut(split(1)),
-        window.bootstrap.par_chunks_mut(split(1)),
+        rollout.observations.par_chunks_mut(split(obs)),
+        rollout.actions.par_chunks_mut(split(act)),
+        rollout.log_probs.par_chunks_mut(split(1)),
+        rollout.values.par_chunks_mut(split(1)),
+        rollout.rewards.par_chunks_mut(split(1)),
+        rollout.measures.par_chunks_mut(split(dims)),
+        rollout.ends.par_chunks_mut(split(1)),
+        rollout.bootstrap.par_chunks_mut(split(1)),
     );
     let running = (running.returns.par_chunks_mut(CHUNK), running.lengths.par_chunks_mut(CHUNK));
     let results: Vec<(Moments, Episodes)> = (batch.chunks_mut(), tables, kept, running)
@@ -211,7 +211,7 @@ fn run_chunk(
             });
         }
     }
-    // What the critic expects after the window.
+    // What the critic expects after the rollout.
     for (index, group) in chunk.groups().iter().enumerate() {
         actor.normaliser.panels(isa, &group.observation, &mut scratch.normal[index * obs..][..obs]);
     }
@@ -259,7 +259,7 @@ fn end_episodes(
     }
 }
 
-/// Memory of one chunk's window.
+/// Memory of one chunk's rollout.
 struct Scratch {
     normal: Vec<Pack>,
     actions: Vec<Pack>,

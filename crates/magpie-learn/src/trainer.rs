@@ -1,4 +1,4 @@
-//! One agent with its environments, window by window.
+//! One agent with its environments, rollout by rollout.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -6,15 +6,15 @@ use std::sync::Arc;
 use magpie_envs::{Batch, Environment, Snapshot, SnapshotMismatch};
 use magpie_nn::Kernel;
 use magpie_nn::normaliser::Moments;
-use magpie_nn::ppo::Ppo;
 use magpie_random::Stream;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::agent::{Agent, Networks};
+use crate::config::TrainConfig;
+use crate::learner::{self, Learner, UpdateError, UpdateStats};
 use crate::rollout::{Actor, Running, collect};
-use crate::update::{TrainConfig, UpdateError, UpdateStats, estimate, learn};
-use crate::window::Window;
+use crate::rollout_buffer::RolloutBuffer;
 
 /// Finished episodes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
@@ -51,10 +51,10 @@ impl Episodes {
     }
 }
 
-/// What one window and its update gave.
+/// What one rollout and its update gave.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Iteration {
-    /// Episodes that finished in the window.
+    /// Episodes that finished in the rollout.
     pub episodes: Episodes,
     /// What the update did.
     pub update: UpdateStats,
@@ -63,18 +63,17 @@ pub struct Iteration {
 /// Trains one agent.
 #[derive(Debug)]
 pub struct Trainer {
-    /// How it learns.
-    pub config: TrainConfig,
+    config: TrainConfig,
     /// What is learnt.
     pub agent: Agent,
-    /// Whether the statistics of observations follow what is seen. Off, the policy keeps the eyes it came with.
+    /// Whether the statistics of observations follow what is seen. Off, the policy keeps the normaliser it came with.
     pub track_observations: bool,
     networks: Networks,
     kernel: Kernel,
     batch: Batch,
-    window: Window,
+    rollout: RolloutBuffer,
     running: Running,
-    ppo: Ppo,
+    learner: Box<dyn Learner>,
     action_noise: Stream,
     order: Stream,
     iteration: u64,
@@ -83,7 +82,7 @@ pub struct Trainer {
 /// Everything that changes, to go on from later.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TrainerState {
-    /// Windows learnt from so far.
+    /// Rollouts learned from so far.
     pub iteration: u64,
     /// What is learnt.
     pub agent: Agent,
@@ -107,19 +106,24 @@ impl Trainer {
     ) -> Trainer {
         let kernel = Kernel::best();
         let count = ids.len();
-        let window =
-            Window::new(count, config.window, env.observation_size(), env.action_size(), env.measure_size());
+        let rollout = RolloutBuffer::new(
+            count,
+            config.window,
+            env.observation_size(),
+            env.action_size(),
+            env.measure_size(),
+        );
         let mut batch = Batch::with_isa(env, ids, seed, kernel.isa());
         batch.chunks_mut().iter_mut().for_each(|chunk| chunk.reset());
         Trainer {
-            ppo: Ppo::new(&networks.actor, &networks.critic, kernel),
+            learner: learner::build(&config, &networks, kernel),
             config,
             agent,
             track_observations: true,
             networks,
             kernel,
             batch,
-            window,
+            rollout,
             running: Running::new(count),
             action_noise: Stream::new(seed, "action noise"),
             order: Stream::new(seed, "order of rows"),
@@ -129,32 +133,38 @@ impl Trainer {
 
     /// Multiplies with another kernel, such as one without tiles, for results that machines without them give as well.
     pub fn with_kernel(mut self, kernel: Kernel) -> Trainer {
-        self.ppo = Ppo::new(&self.networks.actor, &self.networks.critic, kernel);
+        self.learner = learner::build(&self.config, &self.networks, kernel);
         self.kernel = kernel;
         self
     }
 
-    /// Windows learnt from so far.
+    /// Learns with another learner than the one that the configuration names.
+    pub fn with_learner(mut self, learner: Box<dyn Learner>) -> Trainer {
+        self.learner = learner;
+        self
+    }
+
+    /// Rollouts learned from so far.
     pub fn iteration(&self) -> u64 {
         self.iteration
     }
 
     /// Environment steps of one iteration.
     pub fn steps_per_iteration(&self) -> usize {
-        self.window.rows()
+        self.rollout.rows()
     }
 
-    /// The window that was learnt from last.
-    pub fn window(&self) -> &Window {
-        &self.window
+    /// The rollout that was learned from last.
+    pub fn rollout(&self) -> &RolloutBuffer {
+        &self.rollout
     }
 
-    /// Keeps transitions in the windows to come; see [`Window::keep`].
+    /// Keeps transitions in the rollouts to come; see [`RolloutBuffer::keep`].
     pub fn keep_transitions(&mut self, next: bool) {
-        self.window.keep(next);
+        self.rollout.keep(next);
     }
 
-    /// Acts for a window and learns nothing but what observations look like: a beginner's first look around.
+    /// Collects a rollout and learns nothing but what observations look like: a beginner's first look around.
     pub fn observe(&mut self) {
         let (seen, _) = self.collect();
         self.agent.observations.update(&seen);
@@ -162,18 +172,19 @@ impl Trainer {
 
     fn collect(&mut self) -> (Moments, Episodes) {
         let actor = Actor::new(&self.networks, &self.agent, self.kernel, self.action_noise);
-        collect(&actor, &mut self.batch, &mut self.window, &mut self.running)
+        collect(&actor, &mut self.batch, &mut self.rollout, &mut self.running)
     }
 
-    /// Collects a window, lets `rewrite` change its rewards knowing who acted, and learns from it.
-    pub fn iterate(&mut self, rewrite: impl FnOnce(&mut Window, &Agent)) -> Result<Iteration, UpdateError> {
+    /// Collects a rollout, lets `rewrite` change its rewards knowing who acted, and learns from it.
+    pub fn iterate(
+        &mut self,
+        rewrite: impl FnOnce(&mut RolloutBuffer, &Agent),
+    ) -> Result<Iteration, UpdateError> {
         let (seen, episodes) = self.collect();
-        rewrite(&mut self.window, &self.agent);
-        let explained_variance = estimate(&mut self.agent, &mut self.window, &self.config)?;
+        rewrite(&mut self.rollout, &self.agent);
         let mut draws = self.order.draws(0, self.iteration);
-        let mut update = learn(&mut self.ppo, &mut self.agent, &self.window, &self.config, &mut draws)?;
-        update.explained_variance = explained_variance;
-        // The window was acted and learnt with the old statistics; the next one uses what this one has shown.
+        let update = self.learner.learn(&mut self.agent, &mut self.rollout, &mut draws)?;
+        // Acting and learning used the old statistics; the next rollout uses what this one has shown.
         if self.track_observations {
             self.agent.observations.update(&seen);
         }
@@ -195,7 +206,7 @@ impl Trainer {
 
     /// Goes on from a state that a trainer of the same make has saved.
     pub fn restore(&mut self, state: TrainerState) -> Result<(), SnapshotMismatch> {
-        let expected = self.window.environments();
+        let expected = self.rollout.environments();
         for (field, found) in [("returns", state.returns.len()), ("lengths", state.lengths.len())] {
             if found != expected {
                 return Err(SnapshotMismatch::Size { field, expected, found });
@@ -214,7 +225,7 @@ impl Trainer {
 /// one returned.
 pub fn iterate_all<R>(trainers: &mut [Trainer], rewrites: &mut [R]) -> Result<Vec<Iteration>, UpdateError>
 where
-    R: FnMut(&mut Window, &Agent) + Send,
+    R: FnMut(&mut RolloutBuffer, &Agent) + Send,
 {
     let results: Vec<_> =
         trainers.par_iter_mut().zip(rewrites).map(|(trainer, rewrite)| trainer.iterate(rewrite)).collect();

@@ -4,9 +4,11 @@ use std::sync::Arc;
 
 use magpie_envs::{Environment, Options};
 use magpie_learn::{
-    Actions, Agent, End, Networks, StopAfter, TrainConfig, Trainer, TrainerState, Window, evaluate, record,
+    Actions, Agent, End, Learner, Networks, RolloutBuffer, StopAfter, TrainConfig, Trainer, TrainerState,
+    UpdateError, UpdateStats, evaluate, record,
 };
 use magpie_nn::Shape;
+use magpie_random::Draws;
 
 fn setting(task: &str) -> (Arc<Environment>, Networks) {
     let env = Arc::new(Environment::new(task, Options::default()).unwrap());
@@ -20,9 +22,12 @@ fn setting(task: &str) -> (Arc<Environment>, Networks) {
 }
 
 fn trainer(task: &str, environments: u32) -> Trainer {
+    trainer_with(task, environments, TrainConfig { target_kl: 1.0, ..TrainConfig::default() })
+}
+
+fn trainer_with(task: &str, environments: u32, config: TrainConfig) -> Trainer {
     let (env, networks) = setting(task);
-    let config =
-        TrainConfig { window: 16, minibatches: 4, epochs: 2, target_kl: 1.0, ..TrainConfig::default() };
+    let config = TrainConfig { window: 16, minibatches: 4, epochs: 2, ..config };
     let agent = Agent::new(&networks, 5);
     Trainer::new(env, 0..environments, networks, agent, config, 5)
 }
@@ -74,8 +79,8 @@ fn an_update_that_has_gone_far_enough_ends_after_the_epoch_or_the_minibatch() {
         (1e-6, StopAfter::Minibatch),
     ]
     .map(|(target_kl, stop_after)| {
-        let mut trainer = trainer("hopper", 20);
-        trainer.config = TrainConfig { target_kl, stop_after, ..trainer.config };
+        let config = TrainConfig { target_kl, stop_after, ..TrainConfig::default() };
+        let mut trainer = trainer_with("hopper", 20, config);
         let update = trainer.iterate(|_, _| {}).unwrap().update;
         (update.minibatches, update.rows)
     });
@@ -97,7 +102,7 @@ fn rewards_can_be_rewritten_and_must_be_finite() {
 #[test]
 fn a_window_costs_little_more_than_its_data() {
     let (environments, steps, obs, act, dims) = (3000, 128, 17, 6, 2);
-    let window = Window::new(environments, steps, obs, act, dims);
+    let window = RolloutBuffer::new(environments, steps, obs, act, dims);
     let floats = [
         &window.observations,
         &window.actions,
@@ -117,7 +122,7 @@ fn a_window_costs_little_more_than_its_data() {
 
 #[test]
 fn rows_of_an_environment_are_its_own() {
-    let window = Window::new(150, 3, 1, 1, 1);
+    let window = RolloutBuffer::new(150, 3, 1, 1, 1);
     let mut seen = vec![false; window.rows()];
     for environment in 0..150 {
         for row in window.rows_of(environment) {
@@ -165,7 +170,7 @@ fn what_comes_after_a_step_is_what_the_next_one_starts_from() {
     let mut trainer = Trainer::new(Arc::clone(&env), 0..70, networks, agent, config, 1);
     trainer.keep_transitions(true);
     trainer.observe();
-    let (window, obs) = (trainer.window(), env.observation_size());
+    let (window, obs) = (trainer.rollout(), env.observation_size());
     let kept = &window.transitions;
     let row = |table: &[f32], row: usize| table[row * obs..][..obs].to_vec();
     let (mut within, mut across) = (0, 0);
@@ -193,7 +198,7 @@ fn a_policy_finds_its_own_actions_as_likely_as_when_it_drew_them() {
     let mut trainer = Trainer::new(Arc::clone(&env), 0..43, networks.clone(), agent.clone(), config, 1);
     trainer.keep_transitions(false);
     trainer.observe();
-    let window = trainer.window();
+    let window = trainer.rollout();
     for rows in [1, 48, 64, 129] {
         let observations = &window.transitions.observations[..rows * env.observation_size()];
         let actions = &window.actions[..rows * env.action_size()];
@@ -210,7 +215,7 @@ fn a_recording_is_the_episode_that_evaluation_sees() {
     let (env, networks) = setting("walker2d");
     let mut agents = [5, 6, 7].map(|seed| Agent::new(&networks, seed));
     // So wild that actions have to be limited.
-    agents[1].learner.policy[networks.actor.parameters()..].fill(1.0);
+    agents[1].weights.policy[networks.actor.parameters()..].fill(1.0);
     let policies = agents.map(|agent| agent.policy());
     let policies: Vec<_> = policies.iter().collect();
     for actions in [Actions::Sampled, Actions::Mean] {
@@ -245,4 +250,30 @@ fn replaying_the_actions_of_a_recording_gives_its_observations() {
     }
     assert!(rows.terminated[0]);
     assert_eq!(rows.final_observation, recording.final_observation);
+}
+
+/// Moves the policy's biases by the mean reward: enough to see that it was asked, and with what.
+#[derive(Debug)]
+struct Nudge;
+
+impl Learner for Nudge {
+    fn learn(
+        &mut self,
+        agent: &mut Agent,
+        rollout: &mut RolloutBuffer,
+        _draws: &mut Draws,
+    ) -> Result<UpdateStats, UpdateError> {
+        let mean = rollout.rewards.iter().sum::<f32>() / rollout.rows() as f32;
+        agent.weights.policy.iter_mut().for_each(|p| *p += 0.001 * mean);
+        Ok(UpdateStats { rows: rollout.rows(), ..UpdateStats::default() })
+    }
+}
+
+#[test]
+fn another_learner_is_a_type_with_the_trait() {
+    let mut nudged = trainer("hopper", 20).with_learner(Box::new(Nudge));
+    let before = nudged.agent.weights.policy[0];
+    let update = nudged.iterate(|rollout, _| rollout.rewards.fill(2.0)).unwrap().update;
+    assert_eq!(update.rows, 20 * 16);
+    assert!((nudged.agent.weights.policy[0] - before - 0.002).abs() < 1e-6);
 }

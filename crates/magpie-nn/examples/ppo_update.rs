@@ -13,7 +13,7 @@
 use std::time::Instant;
 
 use cpu_time::ProcessTime;
-use magpie_nn::ppo::{Batch, Learner, Ppo, PpoConfig};
+use magpie_nn::ppo::{ActorCritic, Batch, Ppo, PpoConfig};
 use magpie_nn::{Kernel, Shape, init};
 use magpie_random::Stream;
 use magpie_simd::{Isa, peak_gflops};
@@ -71,7 +71,7 @@ fn case(
     let mut draws = Stream::new(1, "bench").draws(0, 0);
     let mut policy = init::orthogonal(&actor, 2_f32.sqrt(), 0.01, &mut draws);
     policy.resize(actor.parameters() + action, 0.0);
-    let mut learner = Learner::new(policy, init::orthogonal(&critic, 2_f32.sqrt(), 1.0, &mut draws));
+    let mut weights = ActorCritic::new(policy, init::orthogonal(&critic, 2_f32.sqrt(), 1.0, &mut draws));
     let mut normals = |n: usize| (0..n).map(|_| draws.normal()).collect::<Vec<f32>>();
     let [observations, actions] = [observation, action].map(|width| normals(rows * width));
     let [advantages, returns, values] = [(); 3].map(|()| normals(rows));
@@ -95,7 +95,7 @@ fn case(
 
     let mut ppo = Ppo::new(&actor, &critic, kernel);
     let config = PpoConfig::default();
-    ppo.step(&config, &mut learner, &batch);
+    ppo.step(&config, &mut weights, &batch);
     let (mut best, mut steps, mut cpu, mut peak) = (f64::INFINITY, 0, 0.0, 0.0_f64);
     let start = Instant::now();
     while start.elapsed().as_secs_f64() < seconds {
@@ -105,7 +105,7 @@ fn case(
         let start_cpu = ProcessTime::now();
         for _ in 0..48_000 / rows {
             let clock = Instant::now();
-            ppo.step(&config, &mut learner, &batch);
+            ppo.step(&config, &mut weights, &batch);
             best = best.min(clock.elapsed().as_secs_f64());
             steps += 1;
         }

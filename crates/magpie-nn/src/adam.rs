@@ -4,25 +4,22 @@
 //! m ← β₁ m + (1 - β₁) g,  v ← β₂ v + (1 - β₂) g²,  p ← p - lr/(1 - β₁ᵗ) · m / (√v / √(1 - β₂ᵗ) + ε)
 //! ```
 
+use magpie_settings::{above, settings};
 use magpie_simd::{Isa, LANES, Lanes, Number, Pack, Simd, Task};
 use serde::{Deserialize, Serialize};
 
-/// What Adam needs to know beside the gradients.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct AdamConfig {
-    /// lr. Paper: 1e-3 (humanoid 3e-4); reward models 3e-4.
-    pub learning_rate: f64,
-    /// β₁.
-    pub beta1: f64,
-    /// β₂.
-    pub beta2: f64,
-    /// ε, outside of the root. Paper: 1e-5 for PPO; reward models 1e-8.
-    pub epsilon: f64,
-}
-
-impl Default for AdamConfig {
-    fn default() -> AdamConfig {
-        AdamConfig { learning_rate: 1e-3, beta1: 0.9, beta2: 0.999, epsilon: 1e-5 }
+settings! {
+    /// What Adam needs to know beside the gradients.
+    #[derive(Copy)]
+    pub struct AdamConfig {
+        /// Learning rate. Lower it if a run stops because a loss is not finite.
+        learning_rate: f64 = 1e-3, by [Task], in above(0.0);
+        /// β₁: how much of the mean gradient is kept from step to step.
+        beta1: f64 = 0.9, in 0.0..1.0;
+        /// β₂: how much of the mean squared gradient is kept from step to step.
+        beta2: f64 = 0.999, in 0.0..1.0;
+        /// ε, added outside of the root.
+        epsilon: f64 = 1e-5, in above(0.0);
     }
 }
 

@@ -11,6 +11,7 @@
 //!
 //! with advantages normalised over the minibatch: (A - mean)/(std + 1e-8), the std with n - 1.
 
+use magpie_settings::{above, settings};
 use magpie_simd::{Isa, LANES, Lanes, Number, Pack, Simd, Task};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -26,39 +27,28 @@ use crate::ppo_loss::{policy_term, value_term};
 use crate::rows::{gather, gather_column};
 use crate::shape::Shape;
 
-/// The constants of the loss and of the step. Defaults are the paper's.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct PpoConfig {
-    /// ε: how far the ratio may move. Paper: 0.2.
-    pub clip: f32,
-    /// ε_v: how far a value may move. Paper: 0.2.
-    pub value_clip: f32,
-    /// Weight of the value loss. Paper: 2.
-    pub value_weight: f32,
-    /// Weight of the entropy, summed over action dimensions. Paper: 0.
-    pub entropy_weight: f32,
-    /// Limit of the gradient's norm, for policy and critic each. Paper: 1.
-    pub gradient_norm: f32,
-    /// The optimiser.
-    pub adam: AdamConfig,
-}
-
-impl Default for PpoConfig {
-    fn default() -> PpoConfig {
-        PpoConfig {
-            clip: 0.2,
-            value_clip: 0.2,
-            value_weight: 2.0,
-            entropy_weight: 0.0,
-            gradient_norm: 1.0,
-            adam: AdamConfig::default(),
-        }
+settings! {
+    /// The constants of the loss and of the step. Defaults are the paper's.
+    #[derive(Copy)]
+    pub struct PpoConfig {
+        /// How far the ratio of probabilities may move.
+        clip: f32 = 0.2, in above(0.0);
+        /// How far a value may move.
+        value_clip: f32 = 0.2, in above(0.0), unit "standard deviations of the returns";
+        /// Weight of the value loss, which has no ½.
+        value_weight: f32 = 2.0, in 0.0..;
+        /// Weight of the entropy, summed over action dimensions; above 0 keeps actions noisy.
+        entropy_weight: f32 = 0.0, in 0.0..;
+        /// Limit of the gradient's norm, for policy and critic each.
+        gradient_norm: f32 = 1.0, in above(0.0);
+        /// The optimiser.
+        adam: AdamConfig;
     }
 }
 
 /// What is learnt, with the optimiser's memory: a record.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Learner {
+pub struct ActorCritic {
     /// The actor's parameters, then log σ.
     pub policy: Vec<f32>,
     /// The critic's parameters.
@@ -69,11 +59,11 @@ pub struct Learner {
     pub critic_adam: Adam,
 }
 
-impl Learner {
+impl ActorCritic {
     /// Takes over parameters; Adam starts afresh.
-    pub fn new(policy: Vec<f32>, critic: Vec<f32>) -> Learner {
+    pub fn new(policy: Vec<f32>, critic: Vec<f32>) -> ActorCritic {
         let (policy_adam, critic_adam) = (Adam::new(policy.len()), Adam::new(critic.len()));
-        Learner { policy, critic, policy_adam, critic_adam }
+        ActorCritic { policy, critic, policy_adam, critic_adam }
     }
 }
 
@@ -210,18 +200,18 @@ impl Ppo {
         }
     }
 
-    /// One step of the learner on a minibatch.
+    /// One step of the weights on a minibatch.
     ///
-    /// A loss or norm that is not finite leaves the learner as it was; the caller sees it in what is given back.
-    pub fn step(&mut self, config: &PpoConfig, learner: &mut Learner, batch: &Batch) -> PpoStats {
+    /// A loss or norm that is not finite leaves the weights as they were; the caller sees it in what is given back.
+    pub fn step(&mut self, config: &PpoConfig, weights: &mut ActorCritic, batch: &Batch) -> PpoStats {
         let isa = self.kernel.isa();
-        let mut stats = self.gradients(config, &learner.policy, &learner.critic, batch);
+        let mut stats = self.gradients(config, &weights.policy, &weights.critic, batch);
         stats.policy_norm = clip_norm(isa, &mut [&mut self.policy_gradient], config.gradient_norm);
         stats.critic_norm = clip_norm(isa, &mut [&mut self.critic_gradient], config.gradient_norm);
         if stats.loss.is_finite() && stats.policy_norm.is_finite() && stats.critic_norm.is_finite() {
             let adam = &config.adam;
-            learner.policy_adam.step(isa, adam, &mut learner.policy, &self.policy_gradient);
-            learner.critic_adam.step(isa, adam, &mut learner.critic, &self.critic_gradient);
+            weights.policy_adam.step(isa, adam, &mut weights.policy, &self.policy_gradient);
+            weights.critic_adam.step(isa, adam, &mut weights.critic, &self.critic_gradient);
         }
         stats
     }

@@ -22,10 +22,26 @@ pub enum Activation {
 /// Its parameters are one flat row of `f32`: layer after layer the weight, `[outputs, inputs]` row by row, then the
 /// bias. This is the order in which PyTorch lists a `Sequential` of `Linear` layers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "ShapeRecord")]
 pub struct Shape {
     sizes: Vec<usize>,
     hidden: Activation,
     output: Activation,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ShapeRecord {
+    sizes: Vec<usize>,
+    hidden: Activation,
+    output: Activation,
+}
+
+impl TryFrom<ShapeRecord> for Shape {
+    type Error = ShapeError;
+    fn try_from(ShapeRecord { sizes, hidden, output }: ShapeRecord) -> Result<Shape, ShapeError> {
+        Shape::new(&sizes, hidden, output)
+    }
 }
 
 /// One layer of a shape: y = f(W x + b).
@@ -43,9 +59,14 @@ pub struct Layer {
     pub activation: Activation,
 }
 
+/// Parameters that a network may have: more than fit into any memory are a slip or a damaged file.
+const MOST_PARAMETERS: usize = u32::MAX as usize;
+
 /// Sizes that make no network.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("a network needs at least an input and an output size, all above zero; got {sizes:?}")]
+#[error(
+    "a network needs at least an input and an output size, all above zero, and at most {MOST_PARAMETERS} parameters; got {sizes:?}"
+)]
 pub struct ShapeError {
     sizes: Vec<usize>,
 }
@@ -53,7 +74,11 @@ pub struct ShapeError {
 impl Shape {
     /// A network with layers of the given sizes, the input first: `[18, 128, 128, 6]` has three layers.
     pub fn new(sizes: &[usize], hidden: Activation, output: Activation) -> Result<Shape, ShapeError> {
-        if sizes.len() < 2 || sizes.contains(&0) {
+        let parameters = sizes.windows(2).try_fold(0usize, |sum, w| {
+            let layer = w[0].checked_add(1)?.checked_mul(w[1])?;
+            sum.checked_add(layer).filter(|&sum| sum <= MOST_PARAMETERS)
+        });
+        if sizes.len() < 2 || sizes.contains(&0) || parameters.is_none() {
             return Err(ShapeError { sizes: sizes.to_vec() });
         }
         Ok(Shape { sizes: sizes.to_vec(), hidden, output })
@@ -62,6 +87,11 @@ impl Shape {
     /// Tanh after every hidden layer and nothing at the end: actors, critics and most discriminators.
     pub fn tanh(sizes: &[usize]) -> Result<Shape, ShapeError> {
         Shape::new(sizes, Activation::Tanh, Activation::Identity)
+    }
+
+    /// Widths of input, hidden layers and output.
+    pub fn sizes(&self) -> &[usize] {
+        &self.sizes
     }
 
     /// Length of an input row.
@@ -126,7 +156,7 @@ mod tests {
 
     #[test]
     fn sizes_that_make_no_network_are_refused() {
-        for sizes in [&[][..], &[4], &[4, 0, 1]] {
+        for sizes in [&[][..], &[4], &[4, 0, 1], &[4, usize::MAX, 1], &[1 << 20, 1 << 20]] {
             assert!(Shape::tanh(sizes).unwrap_err().to_string().contains(&format!("{sizes:?}")));
         }
     }

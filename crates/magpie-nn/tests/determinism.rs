@@ -1,6 +1,6 @@
 //! The same bytes whatever the threads, and on every instruction set that fuses.
 
-use magpie_nn::ppo::{Batch, Learner, Ppo, PpoConfig, PpoStats};
+use magpie_nn::ppo::{ActorCritic, Batch, Ppo, PpoConfig, PpoStats};
 use magpie_nn::{Kernel, Shape, init};
 use magpie_random::Stream;
 use magpie_simd::Isa;
@@ -13,7 +13,7 @@ fn train(kernel: impl Into<Kernel>, threads: usize) -> (Vec<u32>, PpoStats) {
     let mut draws = Stream::new(1, "determinism").draws(0, 0);
     let mut policy = init::orthogonal(&actor, 2_f32.sqrt(), 0.01, &mut draws);
     policy.resize(actor.parameters() + action, -0.1);
-    let mut learner = Learner::new(policy, init::orthogonal(&critic, 2_f32.sqrt(), 1.0, &mut draws));
+    let mut weights = ActorCritic::new(policy, init::orthogonal(&critic, 2_f32.sqrt(), 1.0, &mut draws));
     let mut normals = |n: usize| (0..n).map(|_| draws.normal()).collect::<Vec<f32>>();
     let (observations, actions) = (normals(rows * observation), normals(rows * action));
     let [log_probs, advantages, returns, values] = [-4.0, 0.0, 0.0, 0.0]
@@ -33,11 +33,11 @@ fn train(kernel: impl Into<Kernel>, threads: usize) -> (Vec<u32>, PpoStats) {
     let config = PpoConfig { entropy_weight: 0.01, ..PpoConfig::default() };
     let stats = pool.install(|| {
         for _ in 0..2 {
-            ppo.step(&config, &mut learner, &batch);
+            ppo.step(&config, &mut weights, &batch);
         }
-        ppo.step(&config, &mut learner, &batch)
+        ppo.step(&config, &mut weights, &batch)
     });
-    let bits = learner.policy.iter().chain(&learner.critic).map(|p| p.to_bits()).collect();
+    let bits = weights.policy.iter().chain(&weights.critic).map(|p| p.to_bits()).collect();
     (bits, stats)
 }
 
@@ -65,8 +65,8 @@ fn a_minibatch_with_a_nan_leaves_the_learner_alone() {
     let mut draws = Stream::new(1, "determinism").draws(0, 0);
     let mut policy = init::xavier(&shape, &mut draws);
     policy.push(0.0);
-    let mut learner = Learner::new(policy, init::xavier(&shape, &mut draws));
-    let before = learner.clone();
+    let mut weights = ActorCritic::new(policy, init::xavier(&shape, &mut draws));
+    let before = weights.clone();
     let batch = Batch {
         rows: &[0, 1],
         observations: &[0.1, 0.2, 0.3, f32::NAN],
@@ -77,8 +77,8 @@ fn a_minibatch_with_a_nan_leaves_the_learner_alone() {
         values: &[0.0, 0.0],
     };
     for kernel in Kernel::available() {
-        let stats = Ppo::new(&shape, &shape, kernel).step(&PpoConfig::default(), &mut learner, &batch);
+        let stats = Ppo::new(&shape, &shape, kernel).step(&PpoConfig::default(), &mut weights, &batch);
         assert!(!stats.loss.is_finite(), "{kernel}: {stats:?}");
-        assert_eq!(learner, before);
+        assert_eq!(weights, before);
     }
 }

@@ -5,7 +5,7 @@ mod common;
 use common::{Golden, assert_close, tolerance};
 use magpie_nn::adam::Adam;
 use magpie_nn::norm::clip_norm;
-use magpie_nn::ppo::{Batch, Learner, Ppo, PpoConfig};
+use magpie_nn::ppo::{ActorCritic, Batch, Ppo, PpoConfig};
 use magpie_nn::{Kernel, Shape};
 
 /// Ten times what PyTorch's own float32 run deviates.
@@ -103,12 +103,12 @@ fn golden_ppo_loss_five_steps_clipped_apart() {
 fn five_steps_clipped_apart(case: &mut Case, kernel: Kernel) {
     let tolerance = tolerance(kernel, TOLERANCE, SPLIT_TOLERANCE);
     let (policy, critic) = case.rows("");
-    let mut learner = Learner::new(policy, critic);
+    let mut weights = ActorCritic::new(policy, critic);
     let mut ppo = Ppo::new(&case.actor, &case.critic, kernel);
     let names = ["loss", "pg_loss", "v_loss", "approx_kl", "norm_pi", "norm_vf"];
     let history = names.map(|n| case.golden.values(&format!("sep_hist_{n}")));
     for t in 0..history[0].len() {
-        let s = ppo.step(&PpoConfig::default(), &mut learner, &case.batch());
+        let s = ppo.step(&PpoConfig::default(), &mut weights, &case.batch());
         let got = [
             s.loss as f32,
             s.policy_loss as f32,
@@ -122,7 +122,7 @@ fn five_steps_clipped_apart(case: &mut Case, kernel: Kernel) {
         }
     }
     let want = case.rows("sep5_");
-    case.compare(kernel, "sep5", (&learner.policy, &learner.critic), &want);
+    case.compare(kernel, "sep5", (&weights.policy, &weights.critic), &want);
 }
 
 #[test]

@@ -10,7 +10,7 @@
 
 use std::path::{Path, PathBuf};
 
-use magpie_report::plot::{Labels, Series, WIDE, curves};
+use magpie_plot::{Labels, Series, WIDE, curves};
 
 type Problem = Box<dyn std::error::Error>;
 

@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use crate::plot::PlotError;
 use crate::statistics::StatisticsError;
+use magpie_plot::PlotError;
 
 /// An error of a report.
 #[derive(Debug, thiserror::Error)]

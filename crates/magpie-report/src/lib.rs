@@ -5,15 +5,12 @@
 //! draws them.
 //!
 //! - [`statistics`] computes: summaries, intervals, tests, tables.
-//! - [`plot`] draws: a [`plot::Figure`] is SVG, for pages, and can be turned into PNG, for everything else; the font
-//!   comes with the crate, so that a picture has the same pixels everywhere.
 //! - [`runs`] reads the folders of runs and sorts them.
 //! - [`report()`] puts all of it together: one page, and its pictures and tables as files.
 //!
-//! Statistics and plots take plain data and know nothing of runs; nothing here knows how to train.
+//! Statistics take plain data and know nothing of runs; nothing here knows how to train. Pictures are drawn by `magpie-plot`.
 
 mod error;
-pub mod plot;
 mod report;
 pub mod runs;
 pub mod statistics;

@@ -452,3 +452,33 @@ fn a_folder_without_runs_is_refused() {
     assert!(report_error(folder.path()).contains("folders that `magpie train` made"));
     assert!(report_error(&folder.path().join("nowhere")).contains("nowhere"));
 }
+
+/// Regions have no rows and columns, but a map and a share of cells all the same.
+#[test]
+fn an_archive_over_a_tessellation_is_drawn() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = Sketch::default().write(&folder.path().join("run"));
+    let path = run.join("archive.safetensors");
+    let saved = magpie_run::load_archive(&path).unwrap();
+    let cells = magpie_qd::Cvt::uniform(&[0.0; 2], &[1.0; 2], 40, 2000, 1).unwrap();
+    let elitist = magpie_qd::Acceptance::Elitist;
+    let mut archives = magpie_qd::ArchivePair::new(cells.clone(), elitist, 3, 3).unwrap();
+    for elite in &saved.elites {
+        let candidate = magpie_qd::Candidate {
+            solution: &elite.policy.parameters,
+            extra: &[0.0, 1.0, 1.0],
+            objective: elite.objective,
+            measures: &elite.measures,
+            length: elite.length,
+            provenance: magpie_qd::Provenance { iteration: 1, branch: None },
+        };
+        archives.add(&[candidate]).unwrap();
+    }
+    let about = magpie_run::About { cells: cells.into(), ..saved.about };
+    magpie_run::save_archive(&path, &archives, &about).unwrap();
+    let out = folder.path().join("report");
+    let page = report(&[run]).unwrap().write(&out).unwrap();
+    let page = std::fs::read_to_string(page).unwrap();
+    assert!(page.contains("of 40 cells filled"), "no map");
+    assert!(page.matches("data-value").count() > 5, "no regions");
+}

@@ -16,7 +16,7 @@ use std::time::Duration;
 use cpu_time::ThreadTime;
 use magpie_nn::normaliser::Running;
 use magpie_random::Stream;
-use magpie_rewards::diffail::{Average, Error, Noise};
+use magpie_rewards::diffail::{Average, Noise, Reduction};
 use magpie_rewards::{ModelName, RewardConfig, RewardModel, Sizes, Transitions, build};
 
 const ROWS: usize = 10_000;
@@ -59,9 +59,9 @@ fn diffail(sizes: Sizes, expert: &Data, policy: &Data) -> Outcome<()> {
     let columns = ["form", "noise", "timesteps", "ms / 10k rewards", "Spearman"];
     println!("{:<36} {:<8} {:>9} {:>16} {:>9}", columns[0], columns[1], columns[2], columns[3], columns[4]);
     for (error, average) in [
-        (Error::Sum, Average::MeanOfLogs),
-        (Error::Mean, Average::MeanOfLogs),
-        (Error::Mean, Average::LogOfMeanOverEntries),
+        (Reduction::Sum, Average::MeanOfLogs),
+        (Reduction::Mean, Average::MeanOfLogs),
+        (Reduction::Mean, Average::LogOfMeanOverEntries),
     ] {
         let mut config = RewardConfig { model: ModelName::Diffail, ..RewardConfig::default() };
         (config.diffail.error, config.diffail.average) = (error, average);
@@ -156,7 +156,7 @@ type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
 
 fn prepared(config: &RewardConfig, sizes: Sizes, expert: &Data) -> Outcome<Box<dyn RewardModel>> {
     let mut draws = Stream::new(1, "first parameters").draws(0, 0);
-    let mut model = build(config, sizes, &mut draws)?;
+    let mut model = build(config, sizes, 0.99, &mut draws)?;
     model.prepare(&expert.transitions(), &mut draws, &mut |_| ControlFlow::Continue(()))?;
     Ok(model)
 }

@@ -2,10 +2,12 @@
 
 use std::ops::Range;
 
+use magpie_demos::Sizes;
 use magpie_nn::parts::{BLOCK_ROWS, Pool};
 use rayon::prelude::*;
 
 use crate::error::RewardError;
+use crate::transitions::{Needs, Transitions};
 
 /// Fills `out`, cut into blocks that do not depend on the number of threads. Scratch is lent, so nothing is allocated
 /// once every thread has some.
@@ -32,5 +34,19 @@ pub(crate) fn finite(model: &'static str, rewards: &[f32]) -> Result<(), RewardE
     match rewards.iter().position(|r| !r.is_finite()) {
         None => Ok(()),
         Some(row) => Err(RewardError::NotFinite { model, what: format!("the reward of row {row}") }),
+    }
+}
+
+/// Checks that columns and rewards have the same number of rows.
+pub(crate) fn rows_for(
+    transitions: &Transitions,
+    sizes: Sizes,
+    needs: Needs,
+    out: &[f32],
+) -> Result<(), RewardError> {
+    let expected = transitions.rows("given", sizes, needs)?;
+    match out.len() == expected {
+        true => Ok(()),
+        false => Err(RewardError::Length { whose: "given", field: "reward", expected, found: out.len() }),
     }
 }

@@ -44,13 +44,6 @@ pub enum RewardError {
         problem: String,
     },
     /// A value that makes no sense.
-    #[error("reward.{field} is {value}, but must be {range}")]
-    Config {
-        /// Key of the configuration.
-        field: &'static str,
-        /// What was given.
-        value: String,
-        /// What is allowed.
-        range: &'static str,
-    },
+    #[error(transparent)]
+    Setting(#[from] magpie_settings::SettingError),
 }

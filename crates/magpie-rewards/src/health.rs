@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::form::Side;
+use crate::adversarial::Side;
 
 /// Means over the rows of one update. What a model does not have is zero, or absent.
 ///

@@ -1,9 +1,9 @@
-//! Rewards learnt from demonstrations.
+//! Rewards learned from demonstrations.
 //!
-//! Three nouns. [`Demonstrations`] are a few whole episodes of somebody who knows how. [`Transitions`] are what happened,
+//! Three nouns. [`Pairs`] are rows of demonstrations, which `magpie-demos` reads. [`Transitions`] are what happened,
 //! row by row: raw observation, action, what followed; rows of experts and of policies look alike. A [`RewardModel`]
 //! says how good each row was, and learns from both kinds: GAIL, VAIL, DiffAIL, AIRL, GIRIL and deep maximum entropy
-//! are here, one module each, and [`True`], which hands on what the environment said.
+//! are here, one folder each, and [`True`], which hands on what the environment said.
 //!
 //! All models see expert and policy through the same normaliser, that of the policy, so that none can tell them apart by
 //! their scale; GIRIL, which is done learning before there is a policy, keeps one of its own. Rewards are computed in
@@ -28,7 +28,7 @@
 //! let policy = Transitions { actions: &opposite, ..expert };
 //!
 //! let config = RewardConfig { model: ModelName::Gail, ..RewardConfig::default() };
-//! let mut model = build(&config, Sizes { observation: 1, action: 1 }, &mut draws)?;
+//! let mut model = build(&config, Sizes { observation: 1, action: 1 }, 0.99, &mut draws)?;
 //! let normaliser = Running::new(1).freeze(10.0);
 //! let mut health = model.update(&expert, &policy, &normaliser, &mut draws)?;
 //! for _ in 0..300 {
@@ -42,41 +42,41 @@
 //! # Ok::<(), magpie_rewards::RewardError>(())
 //! ```
 //!
-//! # A model of one's own
+//! # A model of your own
 //!
-//! is one file. A model that judges pairs of observation and action is a [`Judge`], which [`Adversarial`] makes a reward
-//! model of: it has to say what a block of rows is worth and how a step is learnt. Any other implements
-//! [`RewardModel`] itself. To be called by name it needs a few lines more, which the compiler asks for once it stands in
-//! [`ModelName`]: there, in [`RewardConfig`] for its settings, in [`build`], and in `magpie-report` for what a report calls it.
+//! Outside of this crate it is a type that implements [`RewardModel`] (`tests/custom_model.rs` has one). Inside it is a
+//! folder, `src/NAME/`: `mod.rs` with the model and its trait, `config.rs` with its settings, `learning.rs` with loss and
+//! gradient of a step, `tests.rs`; and a row in `src/models.rs`, from which configurations, messages and reports know
+//! its name. A model that tells expert pairs of observation and action from the policy's starts from
+//! `adversarial::Discriminator`, as GAIL does.
 
 mod adversarial;
 pub mod airl;
-mod batches;
 mod blocks;
-mod config;
-pub mod demonstrations;
 pub mod diffail;
 mod error;
-mod form;
 pub mod gail;
 pub mod giril;
 #[cfg(test)]
 mod golden;
 mod health;
-mod input;
 pub mod maxent;
 mod model;
-mod penalty;
+mod models;
+mod panels;
+mod record;
+mod shape;
 mod trained;
 mod transitions;
+mod true_reward;
 pub mod vail;
 
-pub use adversarial::{Adversarial, Docket, Judge, Mix, Rows};
-pub use config::{ModelName, RewardConfig, UnknownModel};
-pub use demonstrations::{Demonstrations, Pairs};
+pub use adversarial::{Mix, RewardForm};
 pub use error::RewardError;
-pub use form::RewardForm;
 pub use health::{Bottleneck, Health};
-pub use model::{Progress, RewardModel, True, build};
-pub use trained::Record;
-pub use transitions::{Needs, Sizes, Transitions};
+pub use magpie_demos::{Pairs, Sizes};
+pub use model::{Progress, RewardModel};
+pub use models::{ModelName, RewardConfig, build};
+pub use record::Record;
+pub use transitions::{Needs, Transitions};
+pub use true_reward::True;

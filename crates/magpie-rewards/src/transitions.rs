@@ -3,18 +3,9 @@
 //! Demonstrations and policies are handed over in the same form, so that a model cannot treat them differently by
 //! accident: observations raw, actions limited as the environment takes them, both of the same step.
 
-use serde::{Deserialize, Serialize};
+use magpie_demos::{Pairs, Sizes};
 
 use crate::error::RewardError;
-
-/// Widths of the tables.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Sizes {
-    /// Entries of an observation.
-    pub observation: usize,
-    /// Entries of an action.
-    pub action: usize,
-}
 
 /// Columns that not every model looks at. A caller may leave the others empty.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -46,6 +37,21 @@ pub struct Transitions<'a> {
     pub rewards: &'a [f32],
     /// For rows that ended their episode by themselves, the steps that were left of the horizon; elsewhere 0.
     pub lost: &'a [u32],
+}
+
+/// Those of demonstrations. Likelihoods are left to whoever has the policy.
+impl<'a> From<&'a Pairs> for Transitions<'a> {
+    fn from(pairs: &'a Pairs) -> Transitions<'a> {
+        Transitions {
+            observations: &pairs.observations,
+            actions: &pairs.actions,
+            next_observations: &pairs.next_observations,
+            terminated: &pairs.terminated,
+            log_probs: &[],
+            rewards: &pairs.rewards,
+            lost: &pairs.lost,
+        }
+    }
 }
 
 impl Transitions<'_> {

@@ -1,7 +1,7 @@
 //! All state of a run in one file: a line that says so, the record, and a checksum.
 //!
 //! ```text
-//! "magpie checkpoint 7\n"   record   CRC-32 of the record (4 bytes, little endian)
+//! "magpie checkpoint 8\n"   record   CRC-32 of the record (4 bytes, little endian)
 //! ```
 //!
 //! The record goes to the disk as it is made: a checkpoint of a full archive needs no memory of its own.
@@ -15,7 +15,7 @@ use serde::de::DeserializeOwned;
 use crate::directory::{read, write_with};
 use crate::error::RunError;
 
-const MAGIC: &[u8] = b"magpie checkpoint 7\n";
+const MAGIC: &[u8] = b"magpie checkpoint 8\n";
 /// How those of every version begin.
 const ANY_VERSION: &[u8] = b"magpie checkpoint ";
 

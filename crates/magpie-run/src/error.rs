@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use magpie_learn::SettingError;
-use magpie_rewards::demonstrations::in_words;
+use magpie_demos::in_words;
+use magpie_settings::SettingError;
 
 /// An error of a run.
 #[derive(Debug, thiserror::Error)]
@@ -19,7 +19,7 @@ pub enum RunError {
         reason: std::io::Error,
     },
     /// A new run would write over an old one.
-    #[error("{} already holds a run; resume it with --resume, or choose another folder", path.display())]
+    #[error("{} already holds a run; resume it, or choose another folder", path.display())]
     Exists {
         /// The folder.
         path: PathBuf,
@@ -90,6 +90,86 @@ pub enum RunError {
         /// What is allowed.
         range: String,
     },
+    /// A cell of an archive that nobody fills.
+    #[error("cell {cell} holds no elite{hint}")]
+    EmptyCell {
+        /// Its name.
+        cell: String,
+        /// The nearest cell that does, if there is one.
+        hint: String,
+    },
+    /// An archive without elites.
+    #[error("{}: the archive is empty: there is nothing to run", path.display())]
+    EmptyArchive {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Policies for something else.
+    #[error(
+        "the policies map {} entries of an observation to {} of an action, but {task} has {} and {}; name the robot that they \
+         were trained with",
+        found[0], found[1], expected[0], expected[1]
+    )]
+    OtherSizes {
+        /// The task.
+        task: String,
+        /// Entries of an observation and of an action, as the policies have them.
+        found: [usize; 2],
+        /// As the task has them.
+        expected: [usize; 2],
+    },
+    /// More demonstrations are wanted than there are elites.
+    #[error(
+        "{}: {wanted} demonstrations were asked for, but there are {found} elites to choose from; ask for fewer{}",
+        path.display(), if *limited { ", or choose among more of the best" } else { "" }
+    )]
+    FewElites {
+        /// The archive.
+        path: PathBuf,
+        /// How many are wanted.
+        wanted: u32,
+        /// How many there are.
+        found: usize,
+        /// Whether there are more that are not among the best.
+        limited: bool,
+    },
+    /// Demonstrations with other measures than was said.
+    #[error(
+        "{}: the file has {found} measures an episode, but {measure} of {task} has {expected}; say what they are",
+        path.display()
+    )]
+    OtherMeasures {
+        /// The file.
+        path: PathBuf,
+        /// Measures of an episode.
+        found: usize,
+        /// What they were said to be.
+        measure: magpie_envs::Measure,
+        /// The task.
+        task: String,
+        /// How many dimensions that has.
+        expected: usize,
+    },
+    /// A file that cannot be written where it was asked for.
+    #[error("{}: {problem}", path.display())]
+    Output {
+        /// The file.
+        path: PathBuf,
+        /// Why not, and what to do.
+        problem: String,
+    },
+    /// Something that cannot be drawn.
+    #[error("no picture: {problem}")]
+    NoPicture {
+        /// What is missing.
+        problem: String,
+    },
+    /// A picture.
+    #[error(transparent)]
+    Plot(#[from] magpie_plot::PlotError),
+    /// Cells or elites that make no archive.
+    #[error(transparent)]
+    Archive(#[from] magpie_qd::Error),
     /// The task or its robot.
     #[error(transparent)]
     Environment(#[from] magpie_envs::EnvironmentError),
@@ -98,11 +178,11 @@ pub enum RunError {
     Shape(#[from] magpie_nn::ShapeError),
     /// A file of demonstrations cannot be read, or is not for the task.
     #[error(transparent)]
-    Demonstrations(#[from] magpie_rewards::demonstrations::DemonstrationError),
+    Demonstrations(#[from] magpie_demos::DemonstrationError),
     /// There is nothing to learn the reward from.
     #[error(
-        "no demonstrations of {task} come with magpie, and {model} learns from some; name a file with --demos, or as `demos` in a sweep file (`magpie demos \
-         make` and `magpie demos import` write them), or take the task's own reward with --reward true"
+        "no demonstrations of {task} come with magpie, and {model} learns from some; name a file of demonstrations, or take the \
+         task's own reward"
     )]
     NoDemonstrations {
         /// The task.
@@ -123,7 +203,7 @@ pub enum RunError {
     /// A folder of a sweep holds a run that the sweep file does not describe.
     #[error(
         "{} holds a run with {key} {saved}, and the sweep file says {wanted}; put the sweep file back, or move the folder \
-         away, or name another with --out",
+         away, or choose another",
         path.display()
     )]
     OtherRun {
@@ -139,14 +219,14 @@ pub enum RunError {
     /// The reward model.
     #[error(transparent)]
     Reward(#[from] magpie_rewards::RewardError),
-    /// Somebody had enough before there was anything to keep.
+    /// Interrupted before there was anything to keep.
     #[error(
-        "stopped while the reward model learnt from the demonstrations, which is before the first iteration: there is \
-         nothing to go on with, start anew"
+        "interrupted while the reward model learned from the demonstrations, before the first iteration: there is nothing to \
+         resume, start again"
     )]
     Stopped,
     /// Learning met numbers that are not finite.
-    #[error("iteration {iteration}: {reason}; the checkpoint holds the state of at most two minutes before")]
+    #[error("iteration {iteration}: {reason}; the checkpoint holds the state of a few minutes before")]
     Learning {
         /// When.
         iteration: u64,
@@ -159,7 +239,7 @@ pub enum RunError {
     /// A search cannot go on.
     #[error(
         "iteration {iteration}: {reason}; the checkpoint holds the last good state, but going on from it would meet the same: \
-         start anew with other settings, such as a smaller search.train.ppo.adam.learning_rate, and another --out"
+         start anew with other settings, such as a smaller search.train.ppo.adam.learning_rate, in another folder"
     )]
     Search {
         /// When.
@@ -171,7 +251,7 @@ pub enum RunError {
 
 impl From<SettingError> for RunError {
     fn from(SettingError { field, value, range }: SettingError) -> RunError {
-        RunError::Value { field: field.to_owned(), value, range }
+        RunError::Value { field, value, range }
     }
 }
 

@@ -6,14 +6,18 @@
 //! bytes of one that was left alone.
 //!
 //! There are two kinds of run: [`ppo`], one policy on the task's own reward, and [`train`], a search for many. What a
-//! search has found is one file ([`SavedArchive`]) that everything else reads. A [`sweep`] is many searches, from one file.
+//! search has found is one file ([`SavedArchive`]) that everything else reads; [`operations`] are what one does with it. A
+//! [`sweep`] is many searches, from one file.
 
-mod archive_file;
-mod archive_outline;
+mod archive;
 mod checkpoint;
+mod column;
 mod directory;
+mod driver;
 mod error;
 mod metrics;
+pub mod npz;
+pub mod operations;
 mod policy_file;
 pub mod ppo;
 mod reevaluation;
@@ -23,12 +27,13 @@ mod tensorboard;
 pub mod train;
 mod world;
 
-pub use archive_file::{About, SavedArchive, SavedElite, is_archive, load_archive, save_archive};
-pub use archive_outline::{ArchiveOutline, OutlinedElite, load_outline};
+pub use archive::{
+    About, ArchiveOutline, OutlinedElite, SavedArchive, SavedElite, load_archive, load_outline, save_archive,
+};
+pub use column::metrics_reference;
 pub use directory::{RunDirectory, write_whole};
 pub use error::RunError;
 pub use metrics::Metrics;
-pub use policy_file::{PolicyFile, load_policy, save_policy};
+pub use policy_file::{PolicyFile, load_policy};
 pub use reevaluation::Reevaluation;
-pub use tensorboard::Events;
-pub use world::World;
+pub use world::{World, WorldChanges};

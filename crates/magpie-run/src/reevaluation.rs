@@ -7,7 +7,7 @@ use std::path::Path;
 
 use magpie_qd::Metrics;
 
-use crate::archive_outline::ArchiveOutline;
+use crate::archive::ArchiveOutline;
 use crate::directory::write_whole;
 use crate::error::RunError;
 use crate::settings::read_text;
@@ -27,7 +27,7 @@ pub struct Reevaluation {
     pub metrics: Metrics,
 }
 
-const FILE: &str = "reevaluation.csv";
+pub(crate) const FILE: &str = "reevaluation.csv";
 const COLUMNS: &str = "archive,iteration,episodes,seed,elites,qd_score,qd_score_offset,coverage,best,mean";
 
 impl Reevaluation {

@@ -20,27 +20,9 @@ use crate::error::RunError;
 /// TensorBoard looks for files whose names have this in them.
 const FILE: &str = "events.out.tfevents.magpie";
 
-/// The columns of `metrics.csv` that users of CleanRL and of PPGA know under other names, with the factor that makes them
-/// what is expected there.
-const TAGS: [(&str, &str, f64); 13] = [
-    ("episode_return", "charts/episodic_return", 1.0),
-    ("episode_length", "charts/episodic_length", 1.0),
-    ("policy_loss", "losses/policy_loss", 1.0),
-    ("value_loss", "losses/value_loss", 1.0),
-    ("entropy", "losses/entropy", 1.0),
-    ("approx_kl", "losses/approx_kl", 1.0),
-    ("clip_fraction", "losses/clipfrac", 1.0),
-    ("explained_variance", "losses/explained_variance", 1.0),
-    ("qd_score", "QD/QD Score", 1.0),
-    ("coverage", "QD/coverage (%)", 100.0),
-    ("best", "QD/best score", 1.0),
-    ("mean", "QD/average performance", 1.0),
-    ("restarts", "QD/restarts", 1.0),
-];
-
 /// An event file, appended to as a run goes.
 #[derive(Debug)]
-pub struct Events {
+pub(crate) struct Events {
     path: PathBuf,
 }
 
@@ -80,17 +62,18 @@ impl Events {
         Ok(Events { path })
     }
 
-    /// Appends a row of `metrics.csv` at `step`. Numbers that are not finite are left out.
-    pub fn row(&mut self, step: u64, columns: &[&str], row: &[f64]) -> Result<(), RunError> {
+    /// Appends numbers with their tags at `step`. Those that are not finite are left out.
+    pub fn row(
+        &mut self,
+        step: u64,
+        numbers: impl IntoIterator<Item = (String, f64)>,
+    ) -> Result<(), RunError> {
         let mut summary = Vec::new();
-        for (&column, &number) in columns.iter().zip(row).filter(|(_, number)| number.is_finite()) {
-            let known = TAGS.iter().find(|(name, ..)| *name == column);
-            let own = format!("magpie/{column}");
-            let (tag, factor) = known.map_or((own.as_str(), 1.0), |&(_, tag, factor)| (tag, factor));
+        for (tag, number) in numbers.into_iter().filter(|(_, number)| number.is_finite()) {
             let mut value = Vec::new();
             put_bytes(&mut value, 1, tag.as_bytes());
             put_key(&mut value, 2, FIXED32);
-            value.extend_from_slice(&((number * factor) as f32).to_le_bytes());
+            value.extend_from_slice(&(number as f32).to_le_bytes());
             put_bytes(&mut summary, 1, &value);
         }
         self.append(step, &summary)
@@ -261,7 +244,8 @@ mod tests {
     fn a_row_is_the_bytes_that_tensorboard_expects() {
         let folder = tempfile::tempdir().unwrap();
         let mut file = Events::create(folder.path()).unwrap();
-        file.row(300, &["coverage", "best", "own"], &[0.5, f64::NAN, -2.0]).unwrap();
+        let numbers = [("QD/coverage (%)", 50.0), ("QD/best score", f64::NAN), ("magpie/own", -2.0)];
+        file.row(300, numbers.map(|(tag, number)| (tag.to_owned(), number))).unwrap();
         let expected = [
             &[0x10, 0xac, 0x02, 0x2a, 0x2b][..], // step 300; a summary of 43 bytes
             &[0x0a, 0x16, 0x0a, 0x0f],           // a value of 22 bytes, whose tag has 15
@@ -288,7 +272,7 @@ mod tests {
     #[test]
     fn resuming_gives_the_events_of_a_run_that_was_not_stopped() {
         let [whole, stopped] = [0; 2].map(|_| tempfile::tempdir().unwrap());
-        let row = |file: &mut Events, step: u64| file.row(step, &["best"], &[step as f64]).unwrap();
+        let row = |file: &mut Events, step: u64| file.row(step, [("best".to_owned(), step as f64)]).unwrap();
         let steps = [1, 127, 128, 20_000, u64::from(u32::MAX), 1 << 40];
         let mut file = Events::create(whole.path()).unwrap();
         steps.iter().for_each(|&step| row(&mut file, step));

@@ -3,32 +3,51 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use magpie_envs::{Environment, EnvironmentError, Measure, Options};
+use magpie_envs::{Environment, EnvironmentError, Measure, Options, Task};
 use magpie_physics::robot::Robot;
 use magpie_physics::{Hurdles, Perturbation};
-use serde::{Deserialize, Serialize};
+use magpie_settings::{Kind, settings};
+use serde::Deserialize;
 
 use crate::directory::{CONFIG, RunDirectory};
 use crate::error::RunError;
 use crate::settings::read_text;
 
-/// Which robot lives in which world; the default is the task as published.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct World {
-    /// A robot file instead of the task's own robot. In the folder of a run: its copy there.
+settings! {
+    /// Which robot lives in which world; the default is the task as published.
+    pub struct World {
+        /// A robot file instead of the task's own robot. In the folder of a run: its copy there.
+        robot: Option<PathBuf> = None;
+        /// Factor on the friction of every contact.
+        friction: f64 = 1.0, in 0.0..;
+        /// Factors on the strength of actuators, by their names: `world.strength.left_knee = 0.5`.
+        strength: BTreeMap<String, f64> = BTreeMap::new(), kind Kind::Table("factors");
+        /// Bars across the track, met by the feet only: `height` 0.3, `first` 2, `spacing` 3, `thickness` 0.1 (m), `count` 1000.
+        hurdles: Option<Hurdles> = None, kind Kind::Table("height, first, spacing, thickness, count");
+    }
+}
+
+/// What is asked of a world beside its settings; what is not given stays as it is.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct WorldChanges {
+    /// A robot file.
     pub robot: Option<PathBuf>,
-    /// Factor on the friction of every contact.
-    pub friction: f64,
-    /// Factor on the strength of each actuator named here.
-    pub strength: BTreeMap<String, f64>,
+    /// Factor on the friction.
+    pub friction: Option<f64>,
+    /// Factors on the strength of actuators.
+    pub strength: Vec<(String, f64)>,
     /// Bars across the track.
     pub hurdles: Option<Hurdles>,
 }
 
-impl Default for World {
-    fn default() -> World {
-        World { robot: None, friction: 1.0, strength: BTreeMap::new(), hurdles: None }
+impl WorldChanges {
+    /// `world` with what is asked for.
+    pub fn apply(&self, mut world: World) -> World {
+        world.robot = self.robot.clone().or(world.robot);
+        world.friction = self.friction.unwrap_or(world.friction);
+        world.strength.extend(self.strength.iter().cloned());
+        world.hurdles = self.hurdles.or(world.hurdles);
+        world
     }
 }
 
@@ -77,7 +96,7 @@ impl World {
     pub fn robot(&self, task: &str) -> Result<Robot, RunError> {
         match &self.robot {
             Some(file) => Ok(Robot::load(file).map_err(EnvironmentError::from)?),
-            None => Ok(Environment::new(task, Options::default())?.robot),
+            None => Ok(Task::named(task).and_then(|task| task.robot())?),
         }
     }
 

@@ -42,8 +42,8 @@ fn a_run_that_was_stopped_anywhere_ends_like_one_that_was_not() {
             run.iterate().unwrap();
         }
         run.save().unwrap();
-        // Work after the checkpoint is lost, as when the process is killed.
-        for _ in 0..2 {
+        // Work after the checkpoint is lost, as when the process is killed; what is finished is saved.
+        for _ in 0..2.min(20 - stop) {
             run.iterate().unwrap();
         }
         drop(run);
@@ -149,7 +149,7 @@ fn a_run_keeps_its_world() {
     assert_eq!(PpoRun::resume(&path, None).unwrap().evaluate(3, Actions::Mean, 1), result);
     let world = World::of_run(&path).unwrap();
     assert_eq!((world.friction, &world.robot), (0.5, &Some(path.join("robot.toml"))));
-    assert_eq!(world.environment("hopper", None).unwrap().robot.name, "hopper");
+    assert_eq!(world.environment("hopper", None).unwrap().robot(), "hopper");
 
     std::fs::write(path.join("robot.toml"), text.replace("2.7813568", "2.8")).unwrap();
     let error = PpoRun::resume(&path, None).unwrap_err().to_string();
@@ -167,9 +167,9 @@ fn a_policy_file_acts_like_the_run_it_came_from() {
     run.save().unwrap();
     let env = std::sync::Arc::new(magpie_envs::Environment::new("hopper", Default::default()).unwrap());
     let networks = magpie_learn::Networks::paper(env.observation_size(), env.action_size()).unwrap();
-    let file = load_policy(&path.join("policy.safetensors"), |_| Ok(networks.clone())).unwrap();
+    let file = load_policy(&path.join("policy.safetensors")).unwrap();
     let loaded = magpie_learn::evaluate(&env, &networks, &[&file.policy], 10, Actions::Mean, 1);
-    assert_eq!(file.task, "hopper");
+    assert_eq!((file.task.as_str(), file.actions, &file.actor), ("hopper", Actions::Mean, &networks.actor));
     assert_eq!(loaded[0], run.evaluate(10, Actions::Mean, 1));
 }
 
@@ -177,11 +177,29 @@ fn a_policy_file_acts_like_the_run_it_came_from() {
 fn foreign_and_damaged_policy_files_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("policy.safetensors");
-    let networks =
-        |_: &str| -> Result<magpie_learn::Networks, RunError> { Ok(magpie_learn::Networks::paper(11, 3)?) };
     for bytes in [&b""[..], b"not safetensors at all", &[0xff; 64]] {
         std::fs::write(&path, bytes).unwrap();
-        let error = load_policy(&path, networks).unwrap_err().to_string();
+        let error = load_policy(&path).unwrap_err().to_string();
         assert!(error.contains("policy.safetensors"), "{error}");
     }
+}
+
+/// The head of a file of the first format says the task alone.
+#[test]
+fn policies_of_the_first_format_are_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run");
+    drop(PpoRun::start(config(), &path).unwrap());
+    let file = path.join("policy.safetensors");
+    let policy = load_policy(&file).unwrap();
+    let bytes = std::fs::read(&file).unwrap();
+    let (length, rest) = bytes.split_first_chunk::<8>().unwrap();
+    let (head, tensors) = rest.split_at(u64::from_le_bytes(*length) as usize);
+    let mut head: serde_json::Value = serde_json::from_slice(head).unwrap();
+    head["__metadata__"]["magpie"] = "policy 1 hopper".into();
+    let mut head = serde_json::to_vec(&head).unwrap();
+    head.resize(head.len().next_multiple_of(8), b' ');
+    let length = (head.len() as u64).to_le_bytes();
+    std::fs::write(&file, [&length[..], &head, tensors].concat()).unwrap();
+    assert_eq!(load_policy(&file).unwrap(), policy);
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use magpie_envs::{Environment, Options};
-use magpie_search::{Objective, Search, SearchConfig};
+use magpie_search::{Objective, Parts, Scheduler, SearchConfig};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -13,10 +13,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut config = SearchConfig { environments: 300, branches: 30, ..SearchConfig::paper(&env) };
     config.curiosity.weight = args.get(2).map_or(Ok(0.0), |q| q.parse())?;
     let seed = args.get(3).map_or(Ok(0), |s| s.parse())?;
-    let mut search = Search::new(env, config, Objective::True, seed)?;
+    let mut search = Scheduler::start(Parts::new(env, config, Objective::True, seed))?;
     for _ in 0..iterations {
         let report = search.iterate()?;
-        let (m, s) = (report.metrics, report.seconds);
+        let m = report.metrics;
+        let Some(ppga) = report.ppga() else { continue };
         println!(
             "{:4} QD-Score {:9.0} coverage {:5.2} % best {:7.1} mean {:6.1} new {:3} accepted {:3} restarts {} \
              search policy {:6.1} | gradients {:.2} s evaluation {:.2} archive {:.3} walk {:.2}",
@@ -26,13 +27,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             m.best.unwrap_or(f64::NAN),
             m.mean.unwrap_or(f64::NAN),
             report.new_cells,
-            report.accepted,
-            report.restarts,
-            report.search_policy.objective,
-            s.gradients,
-            s.evaluation,
-            s.archive,
-            s.walk
+            ppga.accepted,
+            ppga.restarts,
+            ppga.search_policy.objective,
+            ppga.seconds.gradients,
+            report.evaluation_seconds,
+            report.archive_seconds,
+            ppga.seconds.walk
         );
     }
     Ok(())

@@ -1,93 +1,218 @@
-//! What a search computes, with the paper's values.
+//! What can be set about a search.
 
 use magpie_envs::Environment;
-use magpie_learn::{Networks, SettingError, TrainConfig};
+use magpie_learn::{Actions, Networks, TrainConfig};
 use magpie_nn::ShapeError;
-use magpie_qd::{Acceptance, Grid, QdOffset};
-use serde::{Deserialize, Serialize};
+use magpie_qd::{Acceptance, Archive, ArchivePair, Cells, Cvt, Grid, QdOffset};
+use magpie_settings::{Method, SettingError, Settings, When, above, above_to, settings, words};
 
-use crate::curiosity::Curiosity;
-use crate::novelty::Novelty;
+use crate::emitter::EmitterName;
 
-/// Everything that decides the course of a search, besides task, reward and seed.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct SearchConfig {
-    /// E: environments side by side. Paper: 3000.
-    pub environments: u32,
-    /// λ: branches tried in an iteration. Paper: 300.
-    pub branches: u32,
-    /// Whole episodes by which each branch is judged. Paper: E/λ = 10.
-    pub episodes: u32,
-    /// Whether each copy, and the search policy on its walk, is tried like a branch after each window. Paper: no.
-    pub waypoints: bool,
-    /// Whether measures are steered away from the ends of their ranges, and paid so that they never cost anything. Paper:
-    /// no.
-    pub inward: bool,
-    /// N1: PPO iterations of each copy from which gradients are taken. Paper: 10.
-    pub gradient_iterations: u32,
-    /// N2: PPO iterations of the walk. Paper: 10.
-    pub walk_iterations: u32,
-    /// Iterations of slow growth after which the search starts elsewhere; 0 waits until no branch is accepted. Paper: 0.
-    pub patience: u32,
-    /// σ0: spread of the coefficients at the start and after a restart. Paper: 1; humanoid 0.5.
-    pub sigma0: f64,
-    /// Whether log σ of the actions goes back to 0 at the start of every iteration. Paper: yes, except halfcheetah.
-    /// Ant, which is not in the paper, goes on with it too.
-    pub reset_log_std: bool,
-    /// The archives.
-    pub archive: ArchiveConfig,
-    /// What draws the search to behaviour that nobody in the archive shows.
-    pub curiosity: Curiosity,
-    /// Units in each of the two hidden layers of a critic, which is most of what learning costs. Paper: 256.
-    pub critic: u32,
-    /// How copies and search policy learn.
-    pub train: TrainConfig,
+settings! {
+    /// Everything that decides the course of a search, besides task, reward and seed.
+    pub struct SearchConfig {
+        /// E: environments side by side. More give less noisy directions, in proportion to the time. At least one for each gradient.
+        environments: u32 = 3000, by [Budget], in 1..=1_000_000;
+        /// λ: branches tried in an iteration.
+        branches: u32 = 300, in 1..=10_000;
+        /// Whole episodes by which each branch is judged; the paper's E/λ. An elite that was judged by few was lucky.
+        episodes: u32 = 10, in 1..=10_000;
+        /// Whether each copy, and the search policy on its walk, is tried like a branch after each window too: more policies to choose
+        /// from, for nothing but their episodes. Both archives take them; xNES does not learn from them.
+        waypoints: bool = false, magpie true, since "0.1.0" before false;
+        /// Whether measures are steered away from the ends of their ranges, and paid as distances from the end to leave, so that they
+        /// never cost anything. At its end a measure has nowhere to grow, and where every step costs something it pays to fall over.
+        inward: bool = false, magpie true, since "0.1.0" before false;
+        /// N1: windows that each copy learns from before its gradient is taken.
+        gradient_iterations: u32 = 10, in 1..=10_000;
+        /// N2: windows of the walk.
+        walk_iterations: u32 = 10, in 1..=10_000;
+        /// Iterations of slow growth (less than a fifth of the mean so far, in qd_score_offset) after which the search restarts from
+        /// another elite; 0 waits until no branch is accepted, which with noisy evaluations can take forever.
+        patience: u32 = 0, magpie 3, in 0..=10_000, since "0.1.0" before 0;
+        /// σ0: spread of the coefficients of xNES at the start and after a restart, in lengths of a gradient. Lower it if most branches are
+        /// worse than the search policy.
+        sigma0: f64 = 1.0, by [Task], in above(0.0);
+        /// Whether actions become as noisy as at the start (log σ = 0) with every iteration.
+        reset_log_std: bool = true, by [Task];
+        /// The archives.
+        archive: ArchiveConfig;
+        /// What draws the search to behaviour that nobody in the archive shows.
+        curiosity: Curiosity;
+        /// Units in each of the two hidden layers of a critic. With 256 three quarters of what learning costs is the critic's.
+        critic: u32 = 256, magpie 64, in 1..=4096, since "0.1.0" before 256;
+        /// Who proposes policies, one after the other in every iteration; a name can stand more than once.
+        emitters: Vec<EmitterName> = vec![EmitterName::Ppga], since "0.1.0" before vec!["ppga"];
+        /// How policies act while they are evaluated.
+        actions: Actions = Actions::Sampled, since "0.1.0" before "drawn";
+        /// Units in each of the two hidden layers of an actor.
+        actor: u32 = 128, in 1..=4096, since "0.1.0" before 128;
+        /// How elites have children.
+        iso_line: IsoLineConfig, when When::Has("search.emitters", "iso_line");
+        /// How copies and search policy learn.
+        train: TrainConfig;
+    }
+}
+
+settings! {
+    /// The archives' cells and the rule of the soft one.
+    pub struct ArchiveConfig {
+        /// How the space of measures is cut into cells.
+        kind: ArchiveKind = ArchiveKind::Grid, since "0.1.0" before "grid";
+        /// Cells of a CVT archive. QD-Scores of different numbers of cells cannot be compared.
+        cells: u32 = 2500, in 1..=MOST_CENTROIDS, since "0.1.0" before 2500, when When::Is("search.archive.kind", "cvt");
+        /// Cells along each dimension of the measure, at most 10⁷ in all. QD-Scores of different resolutions cannot be compared.
+        resolution: u32 = 50, by [Measure], in 1..=10_000_000, when When::Is("search.archive.kind", "grid");
+        /// α: a threshold of the soft archive moves this share of the way to what its cell accepts. 1 follows at once, as in MAP-Elites;
+        /// towards 0 is plain optimisation.
+        learning_rate: f64 = 0.5, by [Task], in above_to(0.0, 1.0);
+        /// What a solution must surpass to enter an empty cell of the soft archive. Choose it below what a poor but usable policy reaches:
+        /// too high, and the search restarts all the time.
+        threshold_min: f64 = 200.0, by [Task], in .., unit "return";
+        /// What qd_score_offset adds for each step of an elite's episodes, so that filling a cell never lowers it: the most that a step
+        /// of the task can cost. It steers nothing but patience.
+        qd_offset: f64 = 0.0, by [Task], in .., unit "return per step";
+    }
+}
+
+settings! {
+    /// How large the bonus of curiosity is, what earns it, and over which steps behaviour is averaged.
+    #[derive(Copy)]
+    pub struct Curiosity {
+        /// q: earned by each step of an episode, times how new its behaviour is, and counted in `unit`. 0, with a `base` of 0, is plain
+        /// PPGA. With diffail 0.5 was better.
+        weight: f64 = 0.0, by [Reward], in 0.0..;
+        /// p: earned by every step, also in filled cells: it pays for staying alive. The paper has 0.5 with the true reward.
+        base: f64 = 0.0, by [Task, Reward], in ..;
+        /// Which steps make the mean that is compared with the archive. The longer the stretch, the more alike are all
+        /// stretches of one policy.
+        scope: Scope = Scope::Episode, magpie Scope::Segment, when CURIOUS;
+        /// What counts as new.
+        novelty: Novelty = Novelty::Empty, magpie Novelty::Density, since "0.1.0" before "empty", when CURIOUS;
+        /// In which archive a cell has to be filled to be known, to the bonus and to restarts.
+        archive: Known = Known::Soft, magpie Known::Result, since "0.1.0" before "soft",
+            when When::All(&[CURIOUS, When::Any(&[FRONTIER, When::IsNot("search.curiosity.novelty", "visits")])]);
+        /// Whether an episode that ends in a fall earns it too, in its last window. To a beginner most of what is new is a new way to fall;
+        /// paid, it learns that before it can stand.
+        falls: bool = true, magpie false, since "0.1.0" before true,
+            when When::All(&[CURIOUS, When::IsNot("search.curiosity.scope", "window")]);
+        /// How wide the neighbourhood is in which the novelty by density and restarts look for empty cells: standard deviation of a Gaussian.
+        width: f64 = 2.0, magpie 3.0, in 0.1..=100.0, unit "cells", since "0.1.0" before 2.0,
+            when When::All(&[CURIOUS, When::Any(&[FRONTIER, When::Is("search.curiosity.novelty", "density")])]);
+        /// Whether restarts lead to the frontier of what is known (an elite of the soft archive beside empty cells, and from it towards
+        /// them) and not to a random elite.
+        frontier: bool = false, magpie true, since "0.1.0" before false, when CURIOUS;
+        /// What a step's bonus is counted in.
+        unit: Unit = Unit::Step, magpie Unit::Reward, since "0.1.0" before "step", when CURIOUS;
+    }
+    retired { credit = 1.0, when CURIOUS; }
+}
+
+/// Without a bonus nobody asks what earns it.
+const CURIOUS: When = When::NonZero("search.curiosity.weight");
+const FRONTIER: When = When::On("search.curiosity.frontier");
+
+words! {
+    /// What the bonus of a step is counted in.
+    pub enum Unit {
+        /// Each step earns the same. The paper's.
+        Step = "step",
+        /// Each step earns in proportion to its objective reward, and nothing where that is negative: to be new is worth
+        /// nothing to a policy that does badly.
+        Reward = "reward",
+    }
+}
+
+words! {
+    /// The steps over which the measure of an episode in a window is averaged.
+    pub enum Scope {
+        /// All steps of the episode so far, those in earlier windows included.
+        Episode = "episode",
+        /// The steps of the episode that lie in the window.
+        Segment = "segment",
+        /// All steps of the window, whether they belong to one episode or to several: public code.
+        Window = "window",
+    }
+}
+
+words! {
+    /// What makes behaviour new.
+    pub enum Novelty {
+        /// Its cell is empty: 1, otherwise 0. The paper's.
+        Empty = "empty",
+        /// The share of empty cells around it, nearer ones counting more: there is something to climb before the first
+        /// empty cell is reached.
+        Density = "density",
+        /// 1/√(1 + n), when n episodes have been judged to lie in its cell before: what chance alone reaches is soon paid no
+        /// more.
+        Visits = "visits",
+    }
+}
+
+words! {
+    /// Which archive says what is known.
+    pub enum Known {
+        /// The soft one. It never takes what returns less than its threshold_min, so that such behaviour stays new for ever.
+        Soft = "soft",
+        /// The result archive: whatever has been tried once.
+        Result = "result",
+    }
+}
+
+words! {
+    /// How the space of measures is cut into cells.
+    pub enum ArchiveKind {
+        /// Equal boxes, `resolution` along each dimension.
+        Grid = "grid",
+        /// A centroidal Voronoi tessellation: `cells` cells of about the same size, whatever the number of dimensions.
+        Cvt = "cvt",
+    }
+}
+
+settings! {
+    /// Children of two elites.
+    #[derive(Copy)]
+    pub struct IsoLineConfig {
+        /// Children in an iteration.
+        children: u32 = 300, in 1..=10_000, since "0.1.0" before 300;
+        /// σ_iso: spread around the line, of each weight.
+        sigma_iso: f64 = 0.01, in 0.0..=100.0, since "0.1.0" before 0.01;
+        /// σ_line: spread along the line, in lengths of the way between the parents.
+        sigma_line: f64 = 0.2, in 0.0..=100.0, since "0.1.0" before 0.2;
+        /// How far apart parents may be along each axis.
+        reach: f64 = 8.0, in 0.0.., unit "cells", since "0.1.0" before 8.0;
+    }
 }
 
 /// Cells that an archive may have.
 const MOST_CELLS: f64 = 1e7;
 
+/// Cells of a CVT archive: their neighbourhoods take time in proportion to the square.
+const MOST_CENTROIDS: u32 = 20_000;
+
+/// Points from which centroids are computed.
+const SAMPLES_PER_CELL: usize = 40;
+
+/// Emitters in a search.
+const MOST_EMITTERS: usize = 16;
+
 /// Episodes that an iteration may evaluate; each has a number of its own.
 const MOST_EPISODES: u64 = 1_000_000_000;
 
-/// The archives' cells and the rule of the soft one.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ArchiveConfig {
-    /// Cells along each dimension of the measure. Paper: 50; here 10 for measures of more than two dimensions.
-    pub resolution: u32,
-    /// α: how fast a cell's threshold follows what it accepts. Paper: 0.5; humanoid 0.1.
-    pub learning_rate: f64,
-    /// What a solution must surpass to enter an empty cell of the soft archive, in units of return. Paper: walker2d and
-    /// humanoid 200, halfcheetah -500.
-    pub threshold_min: f64,
-    /// What the offset QD-Score adds for each step of an elite's episodes, so that filling a cell never lowers it.
-    /// Patience is measured by that score.
-    pub qd_offset: f64,
-}
-
 impl SearchConfig {
-    /// The paper's configuration of a task, curiosity off. Ant and hopper are not in the paper. Hopper has walker2d's
+    /// The paper's configuration of a task, curiosity off.
+    pub fn paper(env: &Environment) -> SearchConfig {
+        SearchConfig::for_task(Method::Paper, env)
+    }
+
+    /// A method's configuration of a task, curiosity off. Ant and hopper are not in the paper. Hopper has walker2d's
     /// values; ant, whose reward can be negative, has the threshold of halfcheetah and like it goes on with the log σ
     /// that it has learnt: with σ = 1 the control costs are so high that it learns to fall at once.
-    pub fn paper(env: &Environment) -> SearchConfig {
-        let task = env.stage.task.name;
+    pub fn for_task(method: Method, env: &Environment) -> SearchConfig {
+        let task = env.task();
         let humanoid = task == "humanoid";
         let may_lose = matches!(task, "halfcheetah" | "ant");
-        let mut train = TrainConfig::default();
-        if humanoid {
-            train.ppo.adam.learning_rate = 3e-4;
-        }
-        SearchConfig {
-            environments: 3000,
-            branches: 300,
-            episodes: 10,
-            waypoints: false,
-            inward: false,
-            gradient_iterations: 10,
-            walk_iterations: 10,
-            patience: 0,
+        let mut config = SearchConfig {
             sigma0: if humanoid { 0.5 } else { 1.0 },
             reset_log_std: !may_lose,
             archive: ArchiveConfig {
@@ -102,11 +227,14 @@ impl SearchConfig {
                     "ant" => 3.24,
                     _ => 0.0,
                 },
+                ..ArchiveConfig::of(method)
             },
-            curiosity: Curiosity::default(),
-            critic: 256,
-            train,
+            ..SearchConfig::of(method)
+        };
+        if humanoid {
+            config.train.ppo.adam.learning_rate = 3e-4;
         }
+        config
     }
 
     /// Policies that an iteration tries: the search policy, branches, and waypoints of one copy for the objective, of one
@@ -119,7 +247,22 @@ impl SearchConfig {
 
     /// Actor and critics of policies of `env`.
     pub fn networks(&self, env: &Environment) -> Result<Networks, ShapeError> {
-        Networks::with_critic(env.observation_size(), env.action_size(), self.critic as usize)
+        let [actor, critic] = [self.actor, self.critic].map(|width| width as usize);
+        Networks::new(env.observation_size(), env.action_size(), actor, critic)
+    }
+
+    /// The cells of archives of `env`.
+    pub fn cells(&self, env: &Environment) -> Result<Cells, magpie_qd::Error> {
+        match self.archive.kind {
+            ArchiveKind::Grid => Ok(self.grid(env)?.into()),
+            ArchiveKind::Cvt => {
+                let ranges: Vec<[f64; 2]> = env.measure_dimensions().iter().map(|d| d.range).collect();
+                let [lower, upper] = [0, 1].map(|end| ranges.iter().map(|r| r[end]).collect::<Vec<_>>());
+                let cells = self.archive.cells as usize;
+                // The same cells in every run, whatever its seed.
+                Ok(Cvt::uniform(&lower, &upper, cells, SAMPLES_PER_CELL * cells, 0)?.into())
+            }
+        }
     }
 
     /// The grid over the measures of `env`.
@@ -130,14 +273,6 @@ impl SearchConfig {
             dimensions.iter().map(|d| d.range[0]).collect(),
             dimensions.iter().map(|d| d.range[1]).collect(),
         )
-    }
-
-    /// Cells whose visits are counted: all of them or, unless curiosity asks, none.
-    pub(crate) fn counted_cells(&self, env: &Environment) -> Result<usize, magpie_qd::Error> {
-        match self.curiosity.pays_for() {
-            Novelty::Visits => Ok(self.grid(env)?.count()),
-            Novelty::Empty | Novelty::Density => Ok(0),
-        }
     }
 
     pub(crate) fn acceptance(&self) -> Acceptance {
@@ -151,50 +286,49 @@ impl SearchConfig {
 
     /// Refuses what cannot be run on a task with `measures` dimensions of measure.
     pub fn check(&self, measures: usize) -> Result<(), SettingError> {
+        self.check_ranges()?;
         let copies = measures as u32 + 1;
-        let e = self.environments;
-        let enough = (copies..=1_000_000).contains(&e);
-        let range = format!("{copies}, one for each gradient, to 1,000,000");
-        SettingError::unless("environments", e, enough, range)?;
-        let few = |n: u32| (1..=10_000).contains(&n);
-        SettingError::unless("branches", self.branches, few(self.branches), "1 to 10,000")?;
-        SettingError::unless("episodes", self.episodes, few(self.episodes), "1 to 10,000")?;
-        let (n1, n2) = (self.gradient_iterations, self.walk_iterations);
-        SettingError::unless("gradient_iterations", n1, few(n1), "1 to 10,000")?;
-        SettingError::unless("walk_iterations", n2, few(n2), "1 to 10,000")?;
-        let patience = self.patience;
-        SettingError::unless("patience", patience, patience <= 10_000, "0 to 10,000")?;
+        let range = format!("{copies}, one for each gradient, to 1000000");
+        SettingError::unless(self.environments >= copies, "environments", self.environments, range)?;
         let all = self.candidates(measures).saturating_mul(self.episodes.into());
-        let countable = all <= MOST_EPISODES;
         let range =
             format!("so few that an iteration has at most {MOST_EPISODES} episodes, waypoints included");
-        SettingError::unless("episodes", self.episodes, countable, range)?;
-        let positive = |x: f64| x > 0.0 && x.is_finite();
-        SettingError::unless("sigma0", self.sigma0, positive(self.sigma0), "above 0")?;
-        let ArchiveConfig { resolution, learning_rate, threshold_min, qd_offset } = self.archive;
+        SettingError::unless(all <= MOST_EPISODES, "episodes", self.episodes, range)?;
         let most = (MOST_CELLS.powf(1.0 / measures as f64) + 1e-6).floor() as u32;
-        SettingError::unless(
-            "archive.resolution",
-            resolution,
-            (1..=most).contains(&resolution),
-            format!("1 to {most}: at most {MOST_CELLS} cells in all"),
-        )?;
-        let share = learning_rate > 0.0 && learning_rate <= 1.0;
-        SettingError::unless("archive.learning_rate", learning_rate, share, "above 0, at most 1")?;
-        SettingError::unless(
-            "archive.threshold_min",
-            threshold_min,
-            threshold_min.is_finite(),
-            "a finite number",
-        )?;
-        SettingError::unless("archive.qd_offset", qd_offset, qd_offset.is_finite(), "a finite number")?;
-        let Curiosity { weight, base, width, credit, .. } = self.curiosity;
-        SettingError::unless("curiosity.weight", weight, weight >= 0.0 && weight.is_finite(), "0 or above")?;
-        SettingError::unless("curiosity.base", base, base.is_finite(), "a finite number")?;
-        SettingError::unless("curiosity.width", width, (0.1..=100.0).contains(&width), "0.1 to 100")?;
-        SettingError::unless("curiosity.credit", credit, (0.0..=1.0).contains(&credit), "0 to 1")?;
-        SettingError::unless("critic", self.critic, (1..=4096).contains(&self.critic), "1 to 4096")?;
+        let resolution = self.archive.resolution;
+        let range = format!("from 1 to {most}: at most {MOST_CELLS} cells in all");
+        SettingError::unless(resolution <= most, "archive.resolution", resolution, range)?;
+        let named = !self.emitters.is_empty() && self.emitters.len() <= MOST_EMITTERS;
+        let range = format!("a list of 1 to {MOST_EMITTERS} names");
+        SettingError::unless(named, "emitters", self.emitters.len(), range)?;
         // The smallest batch is that of a copy.
-        self.train.check((e / copies) as usize)
+        self.train.check((self.environments / copies) as usize).map_err(|error| error.under("train"))
+    }
+}
+
+impl Curiosity {
+    /// Whether any step earns anything.
+    pub fn is_on(&self) -> bool {
+        self.weight != 0.0 || self.base != 0.0
+    }
+
+    /// What has to be known to pay: nothing but empty cells, if nothing is paid for novelty.
+    pub(crate) fn pays_for(&self) -> Novelty {
+        if self.weight == 0.0 { Novelty::Empty } else { self.novelty }
+    }
+
+    /// Whether restarts lead to the frontier.
+    pub(crate) fn seeks_frontier(&self) -> bool {
+        self.frontier && self.weight != 0.0
+    }
+}
+
+impl Known {
+    /// The archive that says it.
+    pub(crate) fn archive(self, archives: &ArchivePair) -> &Archive {
+        match self {
+            Known::Soft => archives.soft(),
+            Known::Result => archives.result(),
+        }
     }
 }

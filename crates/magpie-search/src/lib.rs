@@ -1,45 +1,48 @@
-//! The search: PPGA with curiosity, an archive of many good policies from one that walks.
+//! The search: from one policy that walks to an archive of many good ones.
 //!
-//! Three nouns. The *search policy* walks through parameter space. Around it *branches* are tried: steps along the
-//! gradients of the objective and of each measure, mixed by coefficients that xNES proposes. An *archive* keeps the
-//! best policy for each way of behaving, and how much each branch improves it teaches xNES which mixtures pay, and the
-//! search policy where to walk. *Waypoints*, what the copies behind the gradients and the search policy on its walk were
-//! on their way, are tried too.
+//! Four nouns. The [`Scheduler`] owns the archives, the evaluation of policies, the order of insertion and the counters.
+//! [`Emitter`]s propose policies and learn from what became of them: PPGA, which follows gradients of the objective and of
+//! each measure, and iso-line variation, which crosses elites. The [`Objective`] says how good a step was: the
+//! environment's own reward, or a learned one. A [`Bonus`], such as curiosity, pays for behaviour that the archive does not
+//! hold yet.
 //!
 //! ```text
-//!            ┌─► gradients: one copy trained on the objective, one on each measure
-//! search ────┤                (up, or away from the nearer end of its range)
-//! policy ◄───┤   branches: policy + c₀ ∇objective + Σ cⱼ ∇measureⱼ,  c ~ xNES
-//!   ▲        └─► evaluated for whole episodes, inserted as a batch
-//!   │                                   │ improvement
-//!   └── walk: PPO on |μ₀| objective + Σ μⱼ measureⱼ ◄── xNES
+//! for each iteration
+//!   each emitter:   ask  ─► policies         (PPGA trains its copies here, paid by objective and bonus)
+//!   evaluation:     whole episodes           the only place where returns and measures come from
+//!   archives:       insert, one batch each   improvements
+//!   each emitter:   tell ◄─ improvements     (PPGA: xNES, then walk or restart)
+//!   … again, until no emitter has anything more
 //! ```
 //!
-//! [`Search::iterate`] is one round of that (Algorithm 1 of the paper), on a page. The objective reward of a step comes
-//! from an [`Objective`]; [`Curiosity`] adds a bonus to episodes that behave like nobody in the archive, and leads restarts
-//! to elites beside empty cells. Everything that lives from one iteration to the next is in one record, [`State`].
+//! [`Scheduler::iterate`] is that page. Everything that lives from one iteration to the next is in one record, [`State`].
 
-mod blend;
-mod branches;
+mod bonus;
 mod config;
-mod curiosity;
+mod emitter;
 mod error;
-mod frontier;
-mod gradients;
-mod growth;
-mod novelty;
+mod evaluator;
+mod measure_shaping;
 mod objective;
 mod phase;
+mod record;
 mod report;
-mod search;
-mod steering;
+mod reward_mixer;
+mod rewards;
+mod scheduler;
+mod state;
 
-pub use config::{ArchiveConfig, SearchConfig};
-pub use curiosity::{Curiosity, Memory, Scope, Unit};
-pub use error::{SearchError, Trouble};
-pub use growth::Growth;
-pub use novelty::{Known, Novelty};
-pub use objective::{Learnt, Objective};
-pub use phase::Course;
-pub use report::{Report, SearchPolicy, Seconds};
-pub use search::{Critic, Search, State};
+pub use bonus::{Bonus, EpisodeAccumulator, pay_episodes};
+pub use config::{
+    ArchiveConfig, ArchiveKind, Curiosity, IsoLineConfig, Known, Novelty, Scope, SearchConfig, Unit,
+};
+pub use emitter::ppga::PpgaState;
+pub use emitter::{Batch, Emitter, EmitterName, Setup, Told, Turn};
+pub use error::{SearchError, TrainingError};
+pub use evaluator::{EvaluatedPolicy, elite_policy};
+pub use objective::{LearnedReward, Objective};
+pub use phase::PhaseStats;
+pub use report::{EmitterReport, PpgaReport, PpgaSeconds, Report, SearchPolicy};
+pub use rewards::{Rewards, RewardsRecord};
+pub use scheduler::{Parts, Scheduler};
+pub use state::{EmitterRecord, State};

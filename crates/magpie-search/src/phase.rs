@@ -1,53 +1,57 @@
-//! A phase of training: some agents, each in its own environments and paid by its own blend.
+//! A phase of training: some agents, each in its own environments and paid by its own mixture.
 
 use std::ops::Range;
 use std::sync::Arc;
 
 use magpie_envs::Environment;
-use magpie_learn::{Agent, Iteration, Networks, Policy, TrainConfig, Trainer, Window, iterate_all};
+use magpie_learn::{
+    Agent, Iteration, LearnerFactory, Networks, Policy, RolloutBuffer, TrainConfig, Trainer, iterate_all,
+};
 use magpie_nn::adam::Adam;
+use magpie_qd::ArchivePair;
 use magpie_random::Stream;
-use magpie_rewards::{Health, RewardError};
+use magpie_rewards::Health;
 
-use crate::blend::Blend;
-use crate::error::Trouble;
-use crate::objective::Objective;
+use crate::error::TrainingError;
+use crate::reward_mixer::RewardMixer;
+use crate::rewards::Rewards;
 
 /// What agents need to train.
-pub(crate) struct Gym {
+pub(crate) struct TrainerFactory {
     pub env: Arc<Environment>,
     pub networks: Networks,
     pub config: TrainConfig,
+    /// Makes the learners, if not the one that the configuration names.
+    pub learner: Option<LearnerFactory>,
     /// Of this phase alone.
     pub seed: u64,
 }
 
-/// Agents at work. Environments start anew with the phase; windows then continue episodes.
-pub(crate) struct Phase<'a> {
+/// Agents in training. Environments are reset as the phase begins; rollouts then continue episodes.
+pub(crate) struct Phase {
     trainers: Vec<Trainer>,
-    blends: Vec<Blend<'a>>,
-    /// What the agents were after each window, if that is to be kept.
-    trail: Option<Vec<Policy>>,
+    mixers: Vec<RewardMixer>,
+    /// The agents' policies after each rollout, if these are to be kept.
+    intermediate: Option<Vec<Policy>>,
 }
 
 /// What a phase leaves behind.
-pub(crate) struct Finish {
+pub(crate) struct PhaseOutput {
     /// The agents as they are now.
     pub agents: Vec<Agent>,
-    /// The policies they have been, window by window.
-    pub trail: Vec<Policy>,
-    /// The cells of the episodes that were judged, if visits are counted.
-    pub visited: Vec<usize>,
+    /// The policies they have been, rollout by rollout.
+    pub intermediate: Vec<Policy>,
+    pub stats: PhaseStats,
 }
 
-/// What a phase gave.
+/// What happened in a phase.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Course {
+pub struct PhaseStats {
     /// Environment steps of all agents.
     pub steps: u64,
     /// Rows of all their minibatches: what the updates cost.
     pub update_rows: u64,
-    /// The last window of the first agent, which is the one that serves the objective.
+    /// The last rollout of the first agent, which is the one that serves the objective.
     pub last: Iteration,
     /// How new its steps were in the mean: with empty cells, the share of steps in them.
     pub curious_share: f64,
@@ -55,67 +59,74 @@ pub struct Course {
     pub health: Option<Health>,
 }
 
-impl Gym {
+impl TrainerFactory {
     /// An agent in environments `ids`. Its policy's Adam starts afresh; the critic's goes on.
     pub fn trainer(&self, mut agent: Agent, ids: Range<u32>) -> Trainer {
-        agent.learner.policy_adam = Adam::new(agent.learner.policy.len());
-        let Gym { env, networks, config, seed } = self;
-        Trainer::new(Arc::clone(env), ids, networks.clone(), agent, config.clone(), *seed)
+        agent.weights.policy_adam = Adam::new(agent.weights.policy.len());
+        let TrainerFactory { env, networks, config, learner, seed } = self;
+        let trainer = Trainer::new(Arc::clone(env), ids, networks.clone(), agent, config.clone(), *seed);
+        match learner {
+            Some(make) => trainer.with_learner(make(config, networks)),
+            None => trainer,
+        }
     }
 }
 
-impl<'a> Phase<'a> {
-    pub fn new(trainers: Vec<Trainer>, blends: Vec<Blend<'a>>) -> Phase<'a> {
-        Phase { trainers, blends, trail: None }
+impl Phase {
+    pub fn new(trainers: Vec<Trainer>, mixers: Vec<RewardMixer>, keep_intermediate: bool) -> Phase {
+        Phase { trainers, mixers, intermediate: keep_intermediate.then(Vec::new) }
     }
 
-    /// Keeps every agent's policy as it is after each window.
-    pub fn leave_trail(&mut self) {
-        self.trail = Some(Vec::new());
-    }
-
-    /// Trains all agents for `iterations` windows. After each, the reward model learns from the first agent's.
+    /// Trains all agents for `iterations` rollouts. After each, reward model and bonus learn from the first agent's.
     pub fn train(
-        &mut self,
-        gym: &Gym,
+        mut self,
+        factory: &TrainerFactory,
         iterations: u32,
-        objective: &mut Objective,
-    ) -> Result<Course, Trouble> {
-        if let (Some(next), Some(first)) = (objective.keeps(), self.trainers.first_mut()) {
+        rewards: &mut Rewards,
+        archives: &ArchivePair,
+    ) -> Result<PhaseOutput, TrainingError> {
+        rewards.begin_phase(archives);
+        if let (Some(next), Some(first)) = (rewards.objective.keeps(), self.trainers.first_mut()) {
             first.keep_transitions(next);
         }
         let (mut last, mut health, mut update_rows) = (None, None, 0);
         for iteration in 0..iterations {
-            let windows = self.iterate(&gym.networks, objective)?;
-            update_rows += windows.iter().map(|window| window.update.rows as u64).sum::<u64>();
-            last = windows.into_iter().next();
-            if let Some(trail) = &mut self.trail {
-                trail.extend(self.trainers.iter().map(|trainer| trainer.agent.policy()));
+            let rollouts = self.iterate(&factory.networks, rewards)?;
+            update_rows += rollouts.iter().map(|rollout| rollout.update.rows as u64).sum::<u64>();
+            last = rollouts.into_iter().next();
+            if let Some(intermediate) = &mut self.intermediate {
+                intermediate.extend(self.trainers.iter().map(|trainer| trainer.agent.policy()));
             }
-            if let Some(first) = self.trainers.first() {
-                let mut draws = Stream::new(gym.seed, "reward model").draws(0, iteration.into());
-                health = objective.learn(first.window(), &first.agent, &gym.networks, &mut draws)?;
+            if let (Some(first), Some(mixer)) = (self.trainers.first(), self.mixers.first()) {
+                let mut draws = Stream::new(factory.seed, "reward model").draws(0, iteration.into());
+                let (rollout, agent) = (first.rollout(), &first.agent);
+                health = rewards.learn(rollout, agent, &factory.networks, mixer.episodes(), &mut draws)?;
             }
         }
         let per_iteration: usize = self.trainers.iter().map(Trainer::steps_per_iteration).sum();
-        Ok(Course {
+        let stats = PhaseStats {
             steps: per_iteration as u64 * u64::from(iterations),
             update_rows,
             last: last.unwrap_or_default(),
-            curious_share: self.blends.first().map_or(0.0, Blend::curious_share),
+            curious_share: self.mixers.first().map_or(0.0, RewardMixer::curious_share),
             health,
+        };
+        Ok(PhaseOutput {
+            agents: self.trainers.into_iter().map(|trainer| trainer.agent).collect(),
+            intermediate: self.intermediate.unwrap_or_default(),
+            stats,
         })
     }
 
-    fn iterate(&mut self, networks: &Networks, objective: &Objective) -> Result<Vec<Iteration>, Trouble> {
-        let mut paid: Vec<Result<(), RewardError>> = vec![Ok(()); self.blends.len()];
+    fn iterate(&mut self, networks: &Networks, rewards: &Rewards) -> Result<Vec<Iteration>, TrainingError> {
+        let mut paid: Vec<Result<(), TrainingError>> = vec![Ok(()); self.mixers.len()];
         let mut rewrites: Vec<_> = self
-            .blends
+            .mixers
             .iter_mut()
             .zip(&mut paid)
-            .map(|(blend, paid)| {
-                move |window: &mut Window, agent: &Agent| {
-                    *paid = blend.pay(window, agent, networks, objective)
+            .map(|(mixer, paid)| {
+                move |rollout: &mut RolloutBuffer, agent: &Agent| {
+                    *paid = mixer.apply(rollout, agent, networks, rewards)
                 }
             })
             .collect();
@@ -124,14 +135,5 @@ impl<'a> Phase<'a> {
         // A model that failed has left rewards that mean nothing: its own words come first.
         paid.into_iter().collect::<Result<(), _>>()?;
         Ok(iterations?)
-    }
-
-    /// What is left of it.
-    pub fn finish(self) -> Finish {
-        Finish {
-            agents: self.trainers.into_iter().map(|trainer| trainer.agent).collect(),
-            trail: self.trail.unwrap_or_default(),
-            visited: self.blends.into_iter().flat_map(Blend::into_visited).collect(),
-        }
     }
 }

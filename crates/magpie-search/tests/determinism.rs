@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use magpie_envs::{Environment, Options};
-use magpie_search::{Novelty, Objective, Scope, Search, SearchConfig, State};
+use magpie_search::{
+    EmitterName, Novelty, Objective, Parts, PpgaState, Scheduler, Scope, SearchConfig, SearchError, State,
+};
 
 const ITERATIONS: usize = 5;
 
@@ -33,13 +35,22 @@ fn config(env: &Environment) -> SearchConfig {
     config
 }
 
-fn start() -> Search {
+fn parts(change: impl FnOnce(&mut SearchConfig)) -> Parts {
     let env = Arc::new(Environment::new("hopper", Options::default()).unwrap());
-    let config = config(&env);
-    Search::new(env, config, Objective::True, 11).unwrap()
+    let mut config = config(&env);
+    change(&mut config);
+    Parts::new(env, config, Objective::True, 11)
 }
 
-fn bytes(search: &Search) -> Vec<u8> {
+fn start() -> Scheduler {
+    Scheduler::start(parts(|_| {})).unwrap()
+}
+
+fn ppga(search: &Scheduler) -> PpgaState {
+    PpgaState::from_record(&search.state().emitters[0].state).unwrap()
+}
+
+fn bytes(search: &Scheduler) -> Vec<u8> {
     postcard::to_stdvec(search.state()).unwrap()
 }
 
@@ -53,9 +64,8 @@ fn run(threads: usize) -> Vec<u8> {
         for _ in 0..ITERATIONS {
             search.iterate().unwrap();
         }
-        assert!(search.state().restarts > 0, "nothing has tried a restart");
-        assert!(!search.state().outposts.is_empty(), "no restart has led to the frontier");
-        assert!(search.state().visits.iter().sum::<u32>() > 0, "nothing was counted");
+        assert!(ppga(&search).restarts > 0, "nothing has tried a restart");
+        assert!(!ppga(&search).restart_targets.is_empty(), "no restart has led to the frontier");
         bytes(&search)
     })
 }
@@ -72,9 +82,7 @@ fn stopping_and_resuming_does_not_matter() {
         for _ in 0..ITERATIONS {
             search.iterate().unwrap();
             let state: State = postcard::from_bytes(&bytes(&search)).unwrap();
-            let env = Arc::new(Environment::new("hopper", Options::default()).unwrap());
-            let config = config(&env);
-            search = Search::resume(env, config, Objective::True, 11, state).unwrap();
+            search = Scheduler::resume(parts(|_| {}), state).unwrap();
         }
         bytes(&search)
     });
@@ -86,9 +94,7 @@ fn the_archive_fills_and_another_seed_gives_another_one() {
     let mut search = start();
     let report = search.iterate().unwrap();
     assert!(report.metrics.elites > 0 && report.new_cells == report.metrics.elites);
-    let env = Arc::new(Environment::new("hopper", Options::default()).unwrap());
-    let config = config(&env);
-    let mut other = Search::new(env, config, Objective::True, 12).unwrap();
+    let mut other = Scheduler::start(Parts { seed: 12, ..parts(|_| {}) }).unwrap();
     other.iterate().unwrap();
     assert!(bytes(&search) != bytes(&other));
 }
@@ -98,43 +104,48 @@ fn a_state_of_another_search_is_refused() {
     let env = Arc::new(Environment::new("walker2d", Options::default()).unwrap());
     let config = config(&env);
     let state = start().state().clone();
-    let Err(error) = Search::resume(env, config, Objective::True, 11, state) else { panic!("accepted") };
+    let parts = Parts::new(env, config, Objective::True, 11);
+    let Err(error) = Scheduler::resume(parts, state) else { panic!("accepted") };
     assert!(error.to_string().contains("size of the policy"), "{error}");
 }
 
 #[test]
-fn a_state_that_has_set_out_from_nowhere_is_refused() {
-    let env = Arc::new(Environment::new("hopper", Options::default()).unwrap());
+fn a_state_that_restarted_at_no_cell_is_refused() {
     let mut state = start().state().clone();
-    state.outposts.push(usize::MAX);
-    let Err(error) = Search::resume(env.clone(), config(&env), Objective::True, 11, state) else {
-        panic!("accepted")
-    };
-    assert!(error.to_string().contains("cells from which it has set out"), "{error}");
+    let mut ppga = PpgaState::from_record(&state.emitters[0].state).unwrap();
+    ppga.restart_targets.push(usize::MAX);
+    state.emitters[0].state = postcard::to_stdvec(&ppga).unwrap();
+    let Err(error) = Scheduler::resume(parts(|_| {}), state) else { panic!("accepted") };
+    assert!(error.to_string().contains("cells at which it has restarted"), "{error}");
+}
+
+#[test]
+fn a_state_with_other_emitters_is_refused() {
+    let state = start().state().clone();
+    let two = parts(|config| config.emitters.push(EmitterName::IsoLine));
+    assert_eq!(Scheduler::resume(two, state).err(), Some(SearchError::Foreign("emitters")));
 }
 
 #[test]
 fn without_an_elite_to_start_from_a_restart_still_walks() {
-    let env = Arc::new(Environment::new("hopper", Options::default()).unwrap());
-    let mut config = config(&env);
-    config.archive.threshold_min = 1e9;
-    let mut search = Search::new(env, config, Objective::True, 11).unwrap();
-    let before = search.state().agent.learner.policy.clone();
+    let mut search = Scheduler::start(parts(|config| config.archive.threshold_min = 1e9)).unwrap();
+    let before = ppga(&search).agent.weights.policy;
     let report = search.iterate().unwrap();
-    assert_eq!((report.accepted, report.restarts), (0, 1));
-    assert!(search.state().agent.learner.policy != before);
+    assert_eq!((report.ppga().unwrap().accepted, report.restarts()), (0, 1));
+    assert!(ppga(&search).agent.weights.policy != before);
 }
 
 #[test]
 fn a_search_that_comes_to_a_standstill_starts_elsewhere() {
     let restarts = |patience| {
-        let env = Arc::new(Environment::new("hopper", Options::default()).unwrap());
-        let mut config = SearchConfig { patience, ..config(&env) };
-        // One cell, and solutions that hardly differ: after the first iteration there is nothing to be gained.
-        config.archive.resolution = 1;
-        config.archive.threshold_min = -1e9;
-        let mut search = Search::new(env, config, Objective::True, 11).unwrap();
-        (0..3).map(|_| search.iterate().unwrap()).last().unwrap().restarts
+        let parts = parts(|config| {
+            config.patience = patience;
+            // One cell, and solutions that hardly differ: after the first iteration there is nothing to be gained.
+            config.archive.resolution = 1;
+            config.archive.threshold_min = -1e9;
+        });
+        let mut search = Scheduler::start(parts).unwrap();
+        (0..3).map(|_| search.iterate().unwrap()).last().unwrap().restarts()
     };
     assert!(restarts(1) > restarts(0));
 }
@@ -143,14 +154,15 @@ fn a_search_that_comes_to_a_standstill_starts_elsewhere() {
 fn a_restart_at_the_frontier_sets_out_from_its_elite() {
     let mut search = start();
     let set_out = (0..ITERATIONS).find(|_| {
-        let before = search.state().outposts.len();
+        let before = ppga(&search).restart_targets.len();
         search.iterate().unwrap();
-        search.state().outposts.len() > before
+        ppga(&search).restart_targets.len() > before
     });
     assert!(set_out.is_some(), "no restart has led to the frontier");
-    let State { outposts, archives, xnes, agent, .. } = search.state();
-    let elite = archives.elite(*outposts.last().unwrap()).expect("an elite to set out from");
-    assert_eq!(agent.learner.policy, elite.solution);
+    let PpgaState { restart_targets, xnes, agent, .. } = ppga(&search);
+    let archives = &search.state().archives;
+    let elite = archives.elite(*restart_targets.last().unwrap()).expect("an elite to set out from");
+    assert_eq!(agent.weights.policy, elite.solution);
     // A hopper has one measure; at random its coefficient would be anything.
     assert_eq!(xnes.mean()[1].abs(), 2.0);
 }
@@ -158,14 +170,16 @@ fn a_restart_at_the_frontier_sets_out_from_its_elite() {
 #[test]
 fn waypoints_fill_cells_and_xnes_does_not_learn_from_them() {
     let after_one = |waypoints| {
-        let env = Arc::new(Environment::new("hopper", Options::default()).unwrap());
-        let mut config = SearchConfig { waypoints, ..config(&env) };
-        config.archive.resolution = 50;
-        let mut search = Search::new(env, config, Objective::True, 11).unwrap();
-        assert_eq!(search.iterate().unwrap().restarts, 0);
+        let parts = parts(|config| {
+            config.waypoints = waypoints;
+            config.archive.resolution = 50;
+        });
+        let mut search = Scheduler::start(parts).unwrap();
+        assert_eq!(search.iterate().unwrap().restarts(), 0);
         search
     };
     let (with, without) = (after_one(true), after_one(false));
+    let xnes = [&with, &without].map(|search| ppga(search).xnes);
     let (with, without) = (with.state(), without.state());
     let found_from = |state: &State, first| {
         state.archives.elites().filter(|elite| elite.entry.provenance.branch >= Some(first)).count()
@@ -178,5 +192,56 @@ fn waypoints_fill_cells_and_xnes_does_not_learn_from_them() {
     );
     assert_eq!(found_by_waypoints(without), 0);
     // They are offered after the branches, so xNES has seen the same.
-    assert_eq!(with.xnes, without.xnes);
+    assert_eq!(xnes[0], xnes[1]);
+}
+
+/// Two of a kind, another kind, other actions and other cells.
+fn crowd() -> Parts {
+    parts(|config| {
+        config.emitters = vec![EmitterName::Ppga, EmitterName::IsoLine, EmitterName::Ppga];
+        config.iso_line.children = 9;
+        config.actions = magpie_learn::Actions::Mean;
+        config.archive.kind = magpie_search::ArchiveKind::Cvt;
+        config.archive.cells = 20;
+        config.actor = 32;
+        config.curiosity.novelty = Novelty::Density;
+    })
+}
+
+#[test]
+fn several_emitters_run_side_by_side_and_resume_exactly() {
+    let straight = with_threads(1, || {
+        let mut search = Scheduler::start(crowd()).unwrap();
+        for _ in 0..ITERATIONS {
+            let report = search.iterate().unwrap();
+            let proposed: Vec<usize> = report.emitters.iter().map(|emitter| emitter.proposed).collect();
+            // Branches, copies and walk of each PPGA; nothing after a restart.
+            assert!(proposed[0] >= 11 && proposed[1] == 9 && proposed[2] >= 11, "{proposed:?}");
+        }
+        let [one, _, two] = &search.state().emitters[..] else { panic!("three emitters") };
+        assert!(one.state != two.state, "two emitters of one kind did the same");
+        bytes(&search)
+    });
+    let resumed = with_threads(3, || {
+        let mut search = Scheduler::start(crowd()).unwrap();
+        for _ in 0..ITERATIONS {
+            search.iterate().unwrap();
+            let state: State = postcard::from_bytes(&bytes(&search)).unwrap();
+            search = Scheduler::resume(crowd(), state).unwrap();
+        }
+        bytes(&search)
+    });
+    assert!(straight == resumed);
+}
+
+#[test]
+fn iso_line_alone_fills_an_empty_archive() {
+    let alone = parts(|config| {
+        config.emitters = vec![EmitterName::IsoLine];
+        config.iso_line.children = 40;
+        config.archive.resolution = 50;
+    });
+    let mut search = Scheduler::start(alone).unwrap();
+    let elites: Vec<usize> = (0..4).map(|_| search.iterate().unwrap().metrics.elites).collect();
+    assert!(elites[0] > 0 && elites[3] > elites[0], "{elites:?}");
 }

@@ -1,9 +1,9 @@
 //! The curiosity bonus of whole windows in all three scopes, against the public code and independent formulas.
 
 use magpie_golden::Npz;
-use magpie_learn::{End, Window};
+use magpie_learn::{End, RolloutBuffer};
 use magpie_qd::Grid;
-use magpie_search::{Curiosity, Memory, Scope};
+use magpie_search::{Curiosity, EpisodeAccumulator, Scope, pay_episodes};
 
 #[test]
 fn golden_ebc_bonus() {
@@ -25,30 +25,30 @@ fn golden_ebc_bonus() {
             [(Scope::Window, "window"), (Scope::Segment, "segment"), (Scope::Episode, "carryseg")]
         {
             let bonus = golden.numbers(&name(&format!("{title}_bonus")));
-            let mut window = Window::new(environments, steps, 1, 1, dims);
+            let mut rollout = RolloutBuffer::new(environments, steps, 1, 1, dims);
             for environment in 0..environments {
-                for (t, row) in window.rows_of(environment).enumerate() {
+                for (t, row) in rollout.rows_of(environment).enumerate() {
                     let at = t * environments + environment;
                     for d in 0..dims {
-                        window.measures[row * dims + d] = measures[at * dims + d] as f32;
+                        rollout.measures[row * dims + d] = measures[at * dims + d] as f32;
                     }
-                    window.ends[row] = if dones[at] { End::Terminated } else { End::Continues };
+                    rollout.ends[row] = if dones[at] { End::Terminated } else { End::Continues };
                 }
             }
             let counts = golden.numbers(&name("init_count")).iter().map(|&n| n as u32).collect();
-            let mut memory = Memory::from_parts(golden.numbers(&name("init_sum")), counts);
+            let mut memory = EpisodeAccumulator::from_parts(golden.numbers(&name("init_sum")), counts);
             let (weight, base) = (golden.number(&name("q")), golden.number(&name("p")));
             let curiosity = Curiosity { weight, base, scope, ..Curiosity::default() };
             let novelty = |mean: &[f64]| f64::from(u8::from(!occupied[grid.index_of(mean).unwrap()]));
-            curiosity.pay(&mut window, &mut memory, novelty);
+            pay_episodes(&curiosity, &mut rollout, &mut memory, novelty);
 
             for environment in 0..environments {
-                for (t, row) in window.rows_of(environment).enumerate() {
+                for (t, row) in rollout.rows_of(environment).enumerate() {
                     let want = match scope {
                         Scope::Window => bonus[environment],
                         _ => bonus[t * environments + environment],
                     };
-                    let got = f64::from(window.rewards[row]);
+                    let got = f64::from(rollout.rewards[row]);
                     assert!((got - want).abs() < 1e-6, "{case} {title} step {t}: {got} and not {want}");
                 }
             }

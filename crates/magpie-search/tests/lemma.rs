@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use magpie_envs::{Environment, Options};
 use magpie_learn::{Actions, Agent, Networks, TrainConfig, Trainer, evaluate};
-use magpie_search::{Curiosity, Memory, Scope};
+use magpie_search::{Curiosity, EpisodeAccumulator, Scope, pay_episodes};
 
 /// Share of a policy's whole episodes whose mean measure lies in an empty cell.
 fn share(
@@ -38,12 +38,14 @@ fn the_indicator_alone_leads_ppo_to_empty_cells() {
         let mut trainer =
             Trainer::new(Arc::clone(&env), 0..environments, networks.clone(), agent.clone(), config, 5);
         let curiosity = Curiosity { weight: 1.0, scope, ..Curiosity::default() };
-        let mut memory = Memory::new(environments as usize, 1);
+        let mut memory = EpisodeAccumulator::new(environments as usize, 1);
         for _ in 0..15 {
             trainer
-                .iterate(|window, _| {
-                    window.rewards.fill(0.0);
-                    curiosity.pay(window, &mut memory, |mean| f64::from(u8::from(is_empty(mean))));
+                .iterate(|rollout, _| {
+                    rollout.rewards.fill(0.0);
+                    pay_episodes(&curiosity, rollout, &mut memory, |mean| {
+                        f64::from(u8::from(is_empty(mean)))
+                    });
                 })
                 .unwrap();
         }

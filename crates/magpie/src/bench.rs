@@ -12,7 +12,7 @@ use magpie_simd::{Isa, peak_gflops};
 #[derive(clap::Args)]
 pub struct Args {
     /// Tasks to measure, separated by commas; all if not given.
-    #[arg(long, value_delimiter = ',', value_parser = TASKS.map(|t| t.name))]
+    #[arg(long, value_delimiter = ',', value_parser = TASKS)]
     tasks: Vec<String>,
     /// Number of environments stepped together.
     #[arg(long, default_value_t = 3000, value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
@@ -47,10 +47,8 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         None if cores > 1 => vec![1, cores],
         None => vec![1],
     };
-    let tasks = TASKS
-        .iter()
-        .map(|t| t.name)
-        .filter(|name| args.tasks.is_empty() || args.tasks.iter().any(|t| t == name));
+    let tasks =
+        TASKS.into_iter().filter(|name| args.tasks.is_empty() || args.tasks.iter().any(|t| t == name));
     let tasks: Vec<_> = tasks.collect();
     let mut out = std::io::stdout().lock();
     if !args.json {

@@ -5,10 +5,9 @@ use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
-use magpie_rewards::{Demonstrations, ModelName};
+use magpie_rewards::ModelName;
 use magpie_run::train::{Progress, TrainRun};
 
-use crate::picture::{self, Scene};
 use crate::session::{self, Stop};
 
 /// Iterates until the run is finished or somebody wants it to stop. What was found is then saved and drawn.
@@ -23,14 +22,14 @@ pub fn drive(
         show(run, &progress);
         // The first picture at once, so that there is something to look at.
         if progress.saved || !drawn {
-            draw(run)?;
+            run.draw()?;
             drawn = true;
         }
     }
     if !run.is_finished() {
         run.save()?;
     }
-    draw(run)
+    Ok(run.draw()?)
 }
 
 /// What somebody who goes on with a run, or learns from given demonstrations, may not expect.
@@ -75,29 +74,6 @@ impl<'a> Preparation<'a> {
         }
         if self.stop.requested() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
-}
-
-/// Where the demonstrations lie, if they were measured as the run measures.
-fn places(run: &TrainRun, dimensions: usize) -> Vec<Vec<f64>> {
-    let alike = |d: &&Demonstrations| d.columns().about.measure == run.config().measure.name();
-    let places = run.demonstrations().filter(alike).map(Demonstrations::places).unwrap_or_default();
-    places.into_iter().flatten().filter(|place| place.len() == dimensions).collect()
-}
-
-/// A picture of the archive as it is now, with the demonstrations in it.
-fn draw(run: &mut TrainRun) -> anyhow::Result<()> {
-    let about = run.about()?;
-    let entries = run.search().state().archives.result().entries();
-    let cells: Vec<(usize, f64)> = entries.map(|(cell, entry)| (cell, entry.objective)).collect();
-    let title = format!("{}, iteration {}", about.task, about.iteration);
-    let png = picture::png(&Scene {
-        title: &title,
-        grid: &about.grid,
-        names: &about.names,
-        cells: &cells,
-        demonstrations: &places(run, about.names.len()),
-    })?;
-    Ok(run.picture("archive", &png)?)
 }
 
 /// How fast work is done, whatever it is counted in.
@@ -160,7 +136,7 @@ impl Display {
             m.best.unwrap_or(f64::NAN),
             m.mean.unwrap_or(f64::NAN),
             report.new_cells,
-            report.restarts,
+            report.restarts(),
         );
         let (title, rate) = (&self.title, self.pace.rate(report.env_steps as f64));
         if let Some(bar) = &self.bar {

@@ -3,14 +3,14 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use magpie_envs::{Dimension, EPISODE_STEPS, Measure, Stage, TASKS, Task};
+use magpie_envs::{Dimension, Measure, Stage, TASKS, Task};
 use magpie_physics::Perturbation;
 use magpie_physics::robot::Robot;
 
 #[derive(clap::Args)]
 pub struct Args {
     /// The task to show; all if not given.
-    #[arg(value_name = "ENV", value_parser = TASKS.map(|t| t.name))]
+    #[arg(value_name = "ENV", value_parser = TASKS)]
     task: Option<String>,
     /// Show the task with your own robot (the file format: docs/robots.md).
     #[arg(long, value_name = "FILE", requires = "task")]
@@ -29,8 +29,8 @@ struct Entry {
 pub fn run(args: &Args) -> anyhow::Result<()> {
     let mut entries = Vec::new();
     for task in TASKS {
-        if args.task.as_ref().is_none_or(|name| name == task.name) {
-            entries.push(Entry::new(task, args)?);
+        if args.task.as_ref().is_none_or(|name| name == task) {
+            entries.push(Entry::new(Task::named(task)?, args)?);
         }
     }
     let text: String = if args.json {
@@ -49,9 +49,9 @@ impl Entry {
     fn new(task: Task, args: &Args) -> anyhow::Result<Entry> {
         let robot = match &args.robot {
             Some(file) => Robot::load(file)?,
-            None => Robot::builtin(task.name)?,
+            None => task.robot()?,
         };
-        Ok(Entry { stage: Stage::new(task, &robot, &Perturbation::default()), robot })
+        Ok(Entry { stage: Stage::new(&task, &robot, &Perturbation::default()), robot })
     }
 
     /// The measures that make sense for the robot: without feet, only where it heads.
@@ -102,7 +102,7 @@ impl Entry {
             "bodies": robot.bodies.len(),
             "time_step_seconds": as_written(robot.control_dt),
             "substeps": robot.substeps,
-            "episode_steps": EPISODE_STEPS,
+            "episode_steps": stage.task.episode_steps,
             "measures": measures,
         })
     }
@@ -130,7 +130,7 @@ fn sizes(entries: &[Entry]) -> Vec<Row> {
             robot.bodies.len().to_string(),
             (1e3 * robot.control_dt as f32).to_string(),
             robot.substeps.to_string(),
-            EPISODE_STEPS.to_string(),
+            stage.task.episode_steps.to_string(),
             measures.join(", "),
         ]
     };

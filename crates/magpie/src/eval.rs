@@ -1,16 +1,18 @@
 //! `magpie eval`: whole episodes with a trained policy, or with elites of an archive.
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::path::PathBuf;
 
 use anyhow::bail;
 use magpie_envs::Measure;
-use magpie_learn::{Actions, Networks, evaluate};
-use magpie_run::{ArchiveOutline, Reevaluation, World, is_archive, load_archive, load_policy};
+use magpie_learn::{Actions, Evaluation};
+use magpie_qd::Metrics;
+use magpie_run::operations::{
+    ArchiveEvaluation, EvaluateOptions, OpenArchive, Selection, evaluate_archive, evaluate_policy,
+    holds_archive, may_write,
+};
+use magpie_run::{About, SavedArchive, SavedElite, World};
 
-use crate::archive;
-use crate::reevaluate::{Selection, Trial, reevaluate};
 use crate::session;
 use crate::world::WorldArgs;
 
@@ -27,14 +29,14 @@ pub struct Args {
     /// Of an archive, the elite with the highest return.
     #[arg(long, conflicts_with = "cell")]
     best: bool,
-    /// Of an archive, the elite of this cell, such as 12,40.
+    /// Of an archive, the elite of this cell, such as 12,40; a cell of a tessellation has one number.
     #[arg(long, value_name = "I,J")]
     cell: Option<String>,
     /// Number of episodes; 100 if not given, 10 for each elite of a whole archive.
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     episodes: Option<u32>,
-    /// How to act: the mean action, or one drawn as in training. If not given, a policy takes the mean, and elites draw
-    /// as they did when they were found.
+    /// How to act: the mean action, or one drawn as in training. If not given, as the file says: elites as they did when
+    /// they were found, a policy of `magpie ppo` by the mean.
     #[arg(long, value_enum)]
     actions: Option<ActionsArg>,
     /// Seed of the starts and of the drawn actions.
@@ -54,93 +56,141 @@ pub struct Args {
 }
 
 #[derive(Clone, Copy, clap::ValueEnum)]
-enum ActionsArg {
+pub enum ActionsArg {
     Mean,
-    Sampled,
+    #[value(alias = "sampled")]
+    Drawn,
+}
+
+impl From<ActionsArg> for Actions {
+    fn from(arg: ActionsArg) -> Actions {
+        match arg {
+            ActionsArg::Mean => Actions::Mean,
+            ActionsArg::Drawn => Actions::Sampled,
+        }
+    }
 }
 
 impl Args {
-    fn actions(&self, otherwise: Actions) -> Actions {
-        match self.actions {
-            Some(ActionsArg::Mean) => Actions::Mean,
-            Some(ActionsArg::Sampled) => Actions::Sampled,
-            None => otherwise,
+    fn options(&self, episodes: u32, world: World) -> EvaluateOptions {
+        EvaluateOptions {
+            episodes: self.episodes.unwrap_or(episodes),
+            actions: self.actions.map(Actions::from),
+            seed: self.seed,
+            world: Some(self.world.change(world)),
         }
     }
 }
 
 pub fn run(args: &Args) -> anyhow::Result<()> {
     session::threads(args.threads)?;
-    let is_archive = match args.run.is_dir() {
-        true => args.run.join("archive.safetensors").is_file(),
-        false => is_archive(&args.run)?,
-    };
-    if is_archive { of_archive(args) } else { of_policy(args) }
+    if holds_archive(&args.run)? { of_archive(args) } else { of_policy(args) }
 }
 
 fn of_archive(args: &Args) -> anyhow::Result<()> {
-    let path = archive::file_of(&args.run);
-    let saved = load_archive(&path)?;
+    let open = OpenArchive::open(&args.run)?;
+    let archive = &open.archive;
     let selection = match &args.cell {
-        Some(cell) => Selection::Cell(cell.clone()),
+        Some(cell) => Selection::Cell(archive.about.cell_named(cell)?),
         None if args.best => Selection::Best,
         None => Selection::All,
     };
-    let folder = path.parent().unwrap_or(Path::new("."));
-    let world = args.world.change(saved.world(folder));
-    let env = Arc::new(world.environment(&saved.about.task, Some(saved.about.measure))?);
-    let episodes = args.episodes.unwrap_or(if matches!(selection, Selection::All) { 10 } else { 100 });
+    let options = args.options(if selection == Selection::All { 10 } else { 100 }, open.world());
     if let Some(table) = &args.table {
-        archive::spare(table)?;
+        may_write(table, &[])?;
     }
-    let trial = Trial { env, episodes, actions: args.actions(Actions::Sampled), seed: args.seed };
-    let now = reevaluate(&saved, &selection, &trial, args.table.as_deref())?;
-    // What is kept corrects the run's own numbers: same world, same way to act.
-    let own = path.file_name().is_some_and(|name| name == "archive.safetensors");
-    let comparable = own && world == saved.world(folder) && trial.actions == Actions::Sampled;
-    match now {
-        Some(metrics) if comparable && folder.join("config.toml").is_file() => {
-            let archive = ArchiveOutline::from(&saved).fingerprint();
-            let iteration = saved.about.iteration;
-            let result = Reevaluation { archive, iteration, episodes, seed: args.seed, metrics };
-            match result.save(folder) {
-                Ok(()) => writeln!(std::io::stdout(), "kept for `magpie report` in {}", folder.display())?,
-                Err(e) => writeln!(std::io::stderr(), "not kept for `magpie report`: {e}")?,
-            }
-        }
+    let evaluation = evaluate_archive(&open, selection, &options)?;
+    if let Some(table) = &args.table {
+        evaluation.write_table(archive, table)?;
+    }
+    match (&evaluation.corrected, &evaluation.elites[..]) {
+        (Some(corrected), _) => print_all(archive, &evaluation, corrected, &options)?,
+        (None, [(elite, now)]) => print_one(&archive.about, elite, now, evaluation.actions, &options)?,
         _ => {}
     }
+    if let Some(result) = &evaluation.reevaluation {
+        let folder = open.folder();
+        match result.save(folder) {
+            Ok(()) => writeln!(std::io::stdout(), "kept for `magpie report` in {}", folder.display())?,
+            Err(e) => writeln!(std::io::stderr(), "not kept for `magpie report`: {e}")?,
+        }
+    }
     Ok(())
+}
+
+fn print_all(
+    archive: &SavedArchive,
+    evaluation: &ArchiveEvaluation<'_>,
+    now: &Metrics,
+    options: &EvaluateOptions,
+) -> anyhow::Result<()> {
+    let stored = archive.metrics();
+    let elites = evaluation.elites.len();
+    let mut out = std::io::stdout().lock();
+    writeln!(
+        out,
+        "{}: {elites} elites, {} episodes each{}",
+        archive.about.task,
+        options.episodes,
+        manner(evaluation.actions)
+    )?;
+    writeln!(out, "{:16} {:>12} {:>12}", "", "stored", "corrected")?;
+    let mut line = |name: &str, stored: f64, now: f64, digits: usize| {
+        writeln!(out, "{name:16} {stored:12.digits$} {now:12.digits$}")
+    };
+    line("QD-Score", stored.qd_score, now.qd_score, 0)?;
+    line("QD-Score, offset", stored.qd_score_offset, now.qd_score_offset, 0)?;
+    line("coverage, %", 100.0 * stored.coverage, 100.0 * now.coverage, 2)?;
+    line("best", stored.best.unwrap_or(f64::NAN), now.best.unwrap_or(f64::NAN), 1)?;
+    line("mean", stored.mean.unwrap_or(f64::NAN), now.mean.unwrap_or(f64::NAN), 1)?;
+    writeln!(out, "{} of {elites} elites now fall in another cell", evaluation.moved)?;
+    Ok(())
+}
+
+fn print_one(
+    about: &About,
+    elite: &SavedElite,
+    now: &Evaluation,
+    actions: Actions,
+    options: &EvaluateOptions,
+) -> anyhow::Result<()> {
+    let mut out = std::io::stdout().lock();
+    let cell = about.cell_name(elite.cell);
+    writeln!(out, "{}, elite of cell {cell}, {} episodes{}", about.task, options.episodes, manner(actions))?;
+    writeln!(out, "{:10} {:>10} {:>10}", "", "stored", "now")?;
+    writeln!(out, "{:10} {:10.1} {:10.1}", "return", elite.objective, now.mean_return())?;
+    writeln!(out, "{:10} {:10.1} {:10.1}", "length", elite.length, now.mean_length())?;
+    for ((name, stored), now) in about.names.iter().zip(&elite.measures).zip(now.mean_measures()) {
+        writeln!(out, "{:10} {stored:10.3} {now:10.3}  {name}", "measure")?;
+    }
+    Ok(())
+}
+
+fn manner(actions: Actions) -> &'static str {
+    match actions {
+        Actions::Sampled => ", actions drawn as in training",
+        Actions::Mean => ", mean actions",
+    }
 }
 
 fn of_policy(args: &Args) -> anyhow::Result<()> {
     if args.all || args.best || args.cell.is_some() || args.table.is_some() {
         bail!("{} is one policy: --all, --best, --cell and --table are for archives", args.run.display());
     }
-    let path = if args.run.is_dir() { args.run.join("policy.safetensors") } else { args.run.clone() };
-    let folder = path.parent().unwrap_or(Path::new("."));
-    let world = args.world.change(World::of_run(folder)?);
-    let mut found = None;
-    let file = load_policy(&path, |task| {
-        let env = world.environment(task, Some(args.measure))?;
-        let networks = Networks::paper(env.observation_size(), env.action_size())?;
-        found = Some((Arc::new(env), networks.clone()));
-        Ok(networks)
-    })?;
-    let Some((env, networks)) = found else { anyhow::bail!("{}: no task", path.display()) };
-    let (episodes, actions) = (args.episodes.unwrap_or(100), args.actions(Actions::Mean));
-    let result = &evaluate(&env, &networks, &[&file.policy], episodes, actions, args.seed)[0];
-
+    let folder = if args.run.is_dir() { Some(args.run.as_path()) } else { args.run.parent() };
+    let options = args.options(100, folder.map_or(Ok(World::default()), World::of_run)?);
+    let evaluation = evaluate_policy(&args.run, args.measure, &options)?;
+    let result = &evaluation.result;
     let mean = result.mean_return();
     let spread =
         (result.returns.iter().map(|r| (r - mean).powi(2)).sum::<f64>() / result.returns.len() as f64).sqrt();
     let (low, high) =
         result.returns.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), &r| (l.min(r), h.max(r)));
     let mut out = std::io::stdout().lock();
-    writeln!(out, "{}, {episodes} episodes", file.task)?;
+    writeln!(out, "{}, {} episodes", evaluation.task, options.episodes)?;
     writeln!(out, "return   {mean:.1} ± {spread:.1} (from {low:.1} to {high:.1})")?;
     writeln!(out, "length   {:.1}", result.mean_length())?;
-    for (dimension, value) in env.measure_dimensions().iter().zip(result.mean_measures()) {
+    for (dimension, value) in evaluation.dimensions.iter().zip(result.mean_measures()) {
         writeln!(out, "measure  {value:.3} {}", dimension.name)?;
     }
     Ok(())

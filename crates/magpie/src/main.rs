@@ -6,13 +6,13 @@ mod demos;
 mod drive;
 mod envs;
 mod eval;
+mod hint;
 mod npz;
-mod picture;
 mod ppo;
-mod reevaluate;
 mod report;
 mod rollout;
 mod session;
+mod settings;
 mod sweep;
 mod train;
 mod world;
@@ -50,6 +50,8 @@ enum Command {
     Archive(archive::Args),
     /// Compare runs: a page with curves, archives, tables and tests, and all of it as files.
     Report(report::Args),
+    /// What can be set about a search: defaults, ranges, and what each setting does.
+    Settings(settings::Args),
     /// Measure how fast this machine simulates each task.
     Bench(bench::Args),
 }
@@ -65,6 +67,7 @@ fn main() -> ExitCode {
         Command::Archive(args) => archive::run(&args).map(|()| ExitCode::SUCCESS),
         Command::Eval(args) => eval::run(&args).map(|()| ExitCode::SUCCESS),
         Command::Report(args) => report::run(&args).map(|()| ExitCode::SUCCESS),
+        Command::Settings(args) => settings::run(&args).map(|()| ExitCode::SUCCESS),
         Command::Bench(args) => bench::run(&args).map(|()| ExitCode::SUCCESS),
     };
     match result {
@@ -74,7 +77,11 @@ fn main() -> ExitCode {
         }
         Err(e) => {
             // If even this cannot be written, the exit code has to do.
-            let _ = writeln!(std::io::stderr(), "error: {e:#}");
+            let mut err = std::io::stderr();
+            let _ = writeln!(err, "error: {e:#}");
+            if let Some(hint) = hint::hint(&e) {
+                let _ = writeln!(err, "hint: {hint}");
+            }
             ExitCode::FAILURE
         }
         Ok(code) => code,

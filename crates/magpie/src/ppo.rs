@@ -5,12 +5,9 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Instant;
 
-use anyhow::ensure;
 use indicatif::{ProgressBar, ProgressStyle};
-use magpie_envs::TASKS;
 use magpie_learn::Actions;
-use magpie_run::ppo::{Config, PpoRun, Progress};
-use magpie_run::settings::{read_text, resolve};
+use magpie_run::ppo::{Choices, PpoRun, Progress};
 
 use crate::session;
 use crate::world::WorldArgs;
@@ -52,37 +49,20 @@ pub struct Args {
     world: WorldArgs,
 }
 
-const DEFAULT_STEPS: u64 = 30_000_000;
 const EVALUATION_EPISODES: u32 = 100;
 
 impl Args {
-    /// The preset, the file over it, --set over both, and the options that have a name of their own over all.
-    fn resolve(&self) -> anyhow::Result<Config> {
-        let text = self.config.as_deref().map(read_text).transpose()?;
-        let file = self.config.as_deref().zip(text.as_deref());
-        // The preset depends on the task, so that the task has to be known first.
-        let task = match &self.task {
-            Some(task) => task.clone(),
-            None => {
-                let nameless =
-                    Config { task: String::new(), ..Config::new(TASKS[0].name, 0, DEFAULT_STEPS)? };
-                resolve(nameless, file, &self.set)?.task
-            }
-        };
-        ensure!(!task.is_empty(), "no task is named; name one, here or as `task` in the file");
-        let mut config = resolve(Config::new(&task, 0, DEFAULT_STEPS)?, file, &self.set)?;
-        if let (Some(file), Some(robot)) = (&self.config, &config.world.robot) {
-            // As in the configuration of a run, whose robot lies beside it.
-            config.world.robot = Some(file.with_file_name("").join(robot));
+    fn choices(&self) -> Choices {
+        Choices {
+            task: self.task.clone(),
+            file: self.config.clone(),
+            sets: self.set.clone(),
+            steps: self.steps,
+            seed: self.seed,
+            environments: self.environments,
+            learning_rate: self.learning_rate,
+            world: self.world.changes(),
         }
-        config.task = task;
-        config.seed = self.seed.unwrap_or(config.seed);
-        config.steps = self.steps.unwrap_or(config.steps);
-        config.environments = self.environments.unwrap_or(config.environments);
-        let rate = &mut config.train.ppo.adam.learning_rate;
-        *rate = self.learning_rate.unwrap_or(*rate);
-        config.world = self.world.change(config.world);
-        Ok(config)
     }
 }
 
@@ -91,7 +71,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let mut run = match &args.resume {
         Some(folder) => PpoRun::resume(folder, args.steps)?,
         None => {
-            let config = args.resolve()?;
+            let config = args.choices().resolve()?;
             let folder = format!("runs/ppo-{}-{}", config.task, config.seed);
             PpoRun::start(config, &args.out.clone().unwrap_or(folder.into()))?
         }
@@ -105,9 +85,11 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         display.show(&run, &progress);
     }
     display.close();
-    run.save()?;
+    if !run.is_finished() {
+        run.save()?;
+    }
 
-    let folder = run.directory().display().to_string();
+    let folder = run.directory().path().display().to_string();
     let mut out = std::io::stdout().lock();
     if !run.is_finished() {
         writeln!(out, "Stopped after {} steps; go on with: magpie ppo --resume {folder}", run.steps())?;
@@ -152,24 +134,25 @@ impl Display {
     }
 
     fn show(&mut self, run: &PpoRun, progress: &Progress) {
-        let episodes = progress.last.episodes;
+        let episodes = progress.report.last.episodes;
         if let (Some(mean_return), Some(length)) = (episodes.mean_return(), episodes.mean_length()) {
             self.latest = Some((mean_return, length));
         }
         let seconds = self.started.elapsed().as_secs_f64();
-        let rate = (progress.steps - self.steps_at_start) as f64 / seconds.max(1e-9);
+        let rate = (progress.report.steps - self.steps_at_start) as f64 / seconds.max(1e-9);
         let line = match self.latest {
             Some((mean, length)) => format!("return {mean:8.1}  length {length:6.1}  {rate:7.0} steps/s"),
             None => format!("no episode has ended yet  {rate:7.0} steps/s"),
         };
         if let Some(bar) = &self.bar {
-            bar.set_position(progress.steps.min(run.config().steps));
+            bar.set_position(progress.report.steps.min(run.config().steps));
             bar.set_message(line);
         } else if self.printed.is_none_or(|at| at.elapsed().as_secs() >= 10) || run.is_finished() {
             self.printed = Some(Instant::now());
-            let left = run.config().steps.saturating_sub(progress.steps) as f64 / rate;
+            let left = run.config().steps.saturating_sub(progress.report.steps) as f64 / rate;
             // A reader that is gone is no reason to stop.
-            let _ = writeln!(std::io::stderr(), "{:>12} steps  {line}  {left:6.0} s left", progress.steps);
+            let _ =
+                writeln!(std::io::stderr(), "{:>12} steps  {line}  {left:6.0} s left", progress.report.steps);
         }
     }
 

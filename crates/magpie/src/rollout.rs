@@ -9,17 +9,18 @@ use indicatif::{ProgressBar, ProgressStyle};
 use magpie_envs::{Replayed, Stage, States, TASKS, Task, replay_f32, replay_f64};
 use magpie_physics::robot::Robot;
 use magpie_physics::{BodyState, Model, Perturbation, set_pose};
-use magpie_run::World;
+use magpie_run::npz::{Column, Element, NpzWriter, tuple};
+use magpie_run::{RunError, World};
 use magpie_simd::{Isa, LANES, Scalar};
 
-use crate::npz::{Column, Element, Npz, OutFile, tuple};
+use crate::npz::Npz;
 use crate::world::WorldArgs;
 
 #[derive(clap::Args)]
 #[command(after_long_help = FILES)]
 pub struct Args {
     /// The task.
-    #[arg(value_name = "ENV", value_parser = TASKS.map(|t| t.name))]
+    #[arg(value_name = "ENV", value_parser = TASKS)]
     task: String,
     /// File with starts and actions; if not given, the robot starts in its default pose and does nothing.
     #[arg(long, value_name = "IN.npz")]
@@ -65,18 +66,18 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         args.isa.is_none() || args.precision == Precision::F32,
         "--isa chooses between versions of the single-precision code; leave it out with --precision f64"
     );
-    let Some(task) = Task::named(&args.task) else { bail!("there is no task \"{}\"", args.task) };
+    let task = Task::named(&args.task)?;
     let world = args.world.change(World::default());
-    let robot = world.robot(task.name)?;
+    let robot = world.robot(&args.task)?;
     let perturbation = world.perturbation(&robot)?;
     match args.precision {
-        Precision::F32 => rollout::<f32>(args, task, &robot, &perturbation),
-        Precision::F64 => rollout::<f64>(args, task, &robot, &perturbation),
+        Precision::F32 => rollout::<f32>(args, &task, &robot, &perturbation),
+        Precision::F64 => rollout::<f64>(args, &task, &robot, &perturbation),
     }
 }
 
 /// A precision that can replay.
-trait Replay: Element {
+trait Replay: Element + Scalar {
     fn replay(
         isa: Isa,
         stage: &Stage<Self>,
@@ -112,7 +113,7 @@ impl Replay for f64 {
 
 fn rollout<T: Replay>(
     args: &Args,
-    task: Task,
+    task: &Task,
     robot: &Robot,
     perturbation: &Perturbation,
 ) -> anyhow::Result<()> {
@@ -127,7 +128,7 @@ fn rollout<T: Replay>(
         "{}: is both --from and --out; writing would destroy the recording, so name another file",
         args.out.display()
     );
-    let out = OutFile::create(&args.out)?;
+    let out = NpzWriter::create(&args.out)?;
     let mut columns = Columns::new::<T>(&out, &stage, robot, steps);
 
     let isa = args.isa.unwrap_or_else(Isa::best);
@@ -266,7 +267,7 @@ fn check_rotations<T: Scalar>(path: &Path, rotations: &[T], robot: &Robot) -> an
 struct Columns([Column; 8]);
 
 impl Columns {
-    fn new<T: Element>(out: &OutFile, stage: &Stage<T>, robot: &Robot, steps: usize) -> Columns {
+    fn new<T: Element + Scalar>(out: &NpzWriter, stage: &Stage<T>, robot: &Robot, steps: usize) -> Columns {
         let bodies = robot.bodies.len() + 1;
         Columns([
             out.column::<T>("pos", vec![steps, bodies, 3]),
@@ -280,7 +281,7 @@ impl Columns {
         ])
     }
 
-    fn append<T: Element>(&mut self, replayed: Replayed<T>) -> anyhow::Result<()> {
+    fn append<T: Element + Scalar>(&mut self, replayed: Replayed<T>) -> Result<(), RunError> {
         let [pos, rot, vel, ang, obs, reward, done, feet_contact] = &mut self.0;
         pos.extend(replayed.states.pos)?;
         rot.extend(replayed.states.rot)?;

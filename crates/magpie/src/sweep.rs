@@ -10,6 +10,7 @@ use magpie_run::RunError;
 use magpie_run::sweep::{Run, Shard, State, Sweep, divide};
 
 use crate::drive::{Display, Pace, Preparation, drive, mention_surprises};
+use crate::hint::hint;
 use crate::session::{self, Stop};
 
 #[derive(clap::Args)]
@@ -39,6 +40,9 @@ const LINE_EVERY: Duration = Duration::from_secs(10);
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     session::threads(args.threads)?;
     let sweep = Sweep::read(&args.file)?;
+    for note in sweep.notes() {
+        writeln!(std::io::stderr(), "note: {note}")?;
+    }
     let out = args
         .out
         .clone()
@@ -180,6 +184,9 @@ impl Session<'_> {
                 }
                 Err(reason) => {
                     writeln!(std::io::stderr(), "{} has failed: {reason:#}", run.name)?;
+                    if let Some(hint) = hint(&reason) {
+                        writeln!(std::io::stderr(), "hint: {hint}")?;
+                    }
                     failed.push((run.name.as_str(), reason));
                 }
             }

@@ -5,13 +5,12 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use anyhow::ensure;
 use magpie_envs::Measure;
 use magpie_rewards::ModelName;
 use magpie_run::RunError;
-use magpie_run::settings::{read_text, resolve};
-use magpie_run::train::{Config, Preset, TrainRun};
+use magpie_run::train::{Budget, Choices, Config, Resolved, TrainRun};
 use magpie_search::SearchConfig;
+use magpie_settings::Method;
 
 use crate::drive::{Display, Pace, Preparation, drive, mention_surprises};
 use crate::session;
@@ -37,16 +36,22 @@ pub struct Args {
     /// How behaviour is measured: feet_contact, jump or angle; feet_contact if not given.
     #[arg(long, conflicts_with = "resume")]
     measure: Option<Measure>,
-    /// How much to spend: quick is minutes on two cores, desktop an hour, paper the paper's own size.
-    #[arg(long, value_enum, default_value = "quick", conflicts_with = "resume")]
-    preset: PresetArg,
-    /// Iterations to make in all; as the preset says if not given.
+    /// How to search: magpie, our defaults, or paper, those of the paper whose method this is; magpie if not given.
+    #[arg(long, conflicts_with = "resume")]
+    method: Option<Method>,
+    /// How much to spend: quick is minutes on two cores, desktop an hour, paper the paper's own size, a day; quick if not given.
+    #[arg(long, conflicts_with = "resume")]
+    budget: Option<Budget>,
+    /// Method and budget in one word, as in earlier versions.
+    #[arg(long, hide = true, conflicts_with_all = ["resume", "method", "budget"])]
+    preset: Option<Budget>,
+    /// Iterations to make in all; as the budget says if not given.
     #[arg(long, value_parser = session::count, allow_negative_numbers = true)]
     iterations: Option<u64>,
     /// Seed of all random streams; 0 if not given.
     #[arg(long, conflicts_with = "resume", allow_negative_numbers = true)]
     seed: Option<u64>,
-    /// Settings from a TOML file over those of the preset; it needs only those that differ. The config.toml of a run
+    /// Settings from a TOML file over the defaults; it needs only those that differ. The config.toml of a run
     /// is one.
     #[arg(long, value_name = "FILE", conflicts_with = "resume")]
     config: Option<PathBuf>,
@@ -69,56 +74,23 @@ pub struct Args {
     world: WorldArgs,
 }
 
-#[derive(Clone, Copy, clap::ValueEnum)]
-enum PresetArg {
-    Quick,
-    Desktop,
-    Paper,
-}
-
 impl Args {
-    /// The preset, the file over it, --set over both, and the options that have a name of their own over all.
-    fn resolve(&self) -> anyhow::Result<Config> {
-        let preset = match self.preset {
-            PresetArg::Quick => Preset::Quick,
-            PresetArg::Desktop => Preset::Desktop,
-            PresetArg::Paper => Preset::Paper,
-        };
-        let text = self.config.as_deref().map(read_text).transpose()?;
-        let file = self.config.as_deref().zip(text.as_deref());
-        // The preset depends on task, measure and reward, so that these have to be known first.
-        let known = resolve(Config::nameless(preset)?, file, &self.set)?;
-        let known_task = known.task;
-        let task = self.task.clone().unwrap_or(known_task.clone());
-        ensure!(!task.is_empty(), "no task is named; name one, here or as `task` in the file");
-        if !known_task.is_empty() && known_task != task {
-            let mut err = std::io::stderr();
-            writeln!(err, "note: the settings are those of a run on {known_task}, and the task is {task}")?;
+    fn choices(&self) -> Choices {
+        Choices {
+            method: self.method,
+            budget: self.budget,
+            preset: self.preset,
+            file: self.config.clone(),
+            sets: self.set.clone(),
+            task: self.task.clone(),
+            measure: self.measure,
+            reward: self.reward,
+            demos: self.demos.clone(),
+            curiosity: self.curiosity,
+            seed: self.seed,
+            iterations: self.iterations,
+            world: self.world.changes(),
         }
-        let measure = self.measure.unwrap_or(known.measure);
-        let reward = self.reward.unwrap_or(known.reward.model);
-
-        let mut config = resolve(Config::new(&task, measure, reward, preset)?, file, &self.set)?;
-        if let Some(file) = &self.config {
-            // As in the configuration of a run, whose robot and demonstrations lie beside it.
-            for beside in [&mut config.world.robot, &mut config.demos.file].into_iter().flatten() {
-                *beside = file.with_file_name("").join(&*beside);
-            }
-        }
-        (config.task, config.measure, config.reward.model) = (task, measure, reward);
-        if let Some(demos) = &self.demos {
-            ensure!(
-                reward != ModelName::True,
-                "--demos: the true reward is not learnt; leave out one of the two"
-            );
-            config.demos.file = Some(demos.clone());
-        }
-        config.seed = self.seed.unwrap_or(config.seed);
-        config.iterations = self.iterations.unwrap_or(config.iterations);
-        let curiosity = &mut config.search.curiosity;
-        curiosity.weight = self.curiosity.unwrap_or(curiosity.weight);
-        config.world = self.world.change(config.world);
-        Ok(config)
     }
 }
 
@@ -128,7 +100,10 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let mut run = match &args.resume {
         Some(folder) => TrainRun::resume(folder, args.iterations)?,
         None => {
-            let config = args.resolve()?;
+            let Resolved { config, notes } = args.choices().resolve()?;
+            for note in notes {
+                writeln!(std::io::stderr(), "note: {note}")?;
+            }
             let folder = args.out.clone().unwrap_or_else(|| default_folder(&config).into());
             let mut preparation = Preparation::new(config.reward.model, &stop);
             match TrainRun::start(config, &folder, &mut |progress| preparation.show(progress)) {

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use magpie_physics::Hurdles;
-use magpie_run::World;
+use magpie_run::{World, WorldChanges};
 
 #[derive(clap::Args)]
 #[command(next_help_heading = "Changes to the world")]
@@ -24,15 +24,19 @@ pub struct WorldArgs {
 }
 
 impl WorldArgs {
-    /// `world` with what was asked for.
-    pub fn change(&self, mut world: World) -> World {
-        if let Some(robot) = &self.robot {
-            world.robot = Some(robot.clone());
+    /// What is asked for.
+    pub fn changes(&self) -> WorldChanges {
+        WorldChanges {
+            robot: self.robot.clone(),
+            friction: self.friction,
+            strength: self.strength.clone(),
+            hurdles: self.hurdles,
         }
-        world.friction = self.friction.unwrap_or(world.friction);
-        world.strength.extend(self.strength.iter().cloned());
-        world.hurdles = self.hurdles.or(world.hurdles);
-        world
+    }
+
+    /// `world` with what was asked for.
+    pub fn change(&self, world: World) -> World {
+        self.changes().apply(world)
     }
 }
 

@@ -264,7 +264,7 @@ fn feet(names: &[String], bodies: &[Body]) -> Result<Vec<usize>, Fault> {
 /// The index of a body that some field refers to by name.
 pub(super) fn body_named(field: &str, name: &str, bodies: &[Body]) -> Result<usize, Fault> {
     bodies.iter().position(|b| b.name == name).ok_or_else(|| {
-        let remedy = magpie_names::remedy(name, bodies.iter().map(|b| b.name.as_str()));
+        let remedy = magpie_settings::remedy(name, bodies.iter().map(|b| b.name.as_str()));
         Fault::new(field, format!("there is no body {name:?}"), remedy)
     })
 }

@@ -87,8 +87,8 @@ impl Robot {
             Some((_, text)) => Robot::from_toml(text, &format!("built-in robot {name:?}")),
             None => {
                 let names = BUILTIN.map(|(n, _)| n);
-                let mut remedy = format!("valid here: {}", magpie_names::list(&names));
-                let nearest = magpie_names::remedy(name, names);
+                let mut remedy = format!("valid here: {}", magpie_settings::list(&names));
+                let nearest = magpie_settings::remedy(name, names);
                 if nearest != remedy {
                     remedy = format!("{nearest} ({remedy})");
                 }
@@ -141,7 +141,7 @@ fn remedy(message: &str) -> String {
     let mut quoted = message.split('`').skip(1).step_by(2);
     if message.starts_with("unknown ") {
         let found = quoted.next().unwrap_or_default();
-        magpie_names::remedy(found, quoted)
+        magpie_settings::remedy(found, quoted)
     } else if message.starts_with("missing field") {
         format!("add `{} = ...`", quoted.next().unwrap_or_default())
     } else {

@@ -89,6 +89,11 @@ impl Cvt {
         self.dim
     }
 
+    /// All centroids, rows of [`Cvt::measure_dim`] measures.
+    pub fn centroids(&self) -> &[f64] {
+        &self.centroids
+    }
+
     /// The centroid of `cell`, or `None` beyond the last cell.
     pub fn centroid(&self, cell: usize) -> Option<&[f64]> {
         self.centroids.chunks_exact(self.dim).nth(cell)

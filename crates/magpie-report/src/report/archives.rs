@@ -1,9 +1,10 @@
 //! Archives: maps on one scale of colours, and how many cells are how good.
 
+use magpie_plot::{Labels, NARROW, Series, WIDE, curves};
 use magpie_run::ArchiveOutline;
+use magpie_run::operations::{ArchivePicture, draw_archive};
 
 use crate::error::ReportError;
-use crate::plot::{Dimension, HeatMap, Labels, NARROW, Points, Series, WIDE, curves, heat_map};
 use crate::runs::{Method, Metric, Run, Scene};
 use crate::statistics::ccdf::{ArchiveScores, ccdf_over_seeds, thresholds};
 use crate::statistics::table::csv::quoted;
@@ -28,24 +29,19 @@ pub(super) fn maps(scene: &Scene) -> Result<Vec<Picture>, ReportError> {
     let scale = (low < high).then_some([low, high]);
     let mut pictures = Vec::new();
     for (method, run, archive) in chosen {
-        let grid = &archive.about.grid;
-        let dimension = |(j, name): (usize, &String)| Dimension {
-            name: name.clone(),
-            range: [grid.lower()[j], grid.upper()[j]],
-            cells: grid.dims()[j],
-        };
-        let dimensions: Vec<Dimension> = archive.about.names.iter().enumerate().map(dimension).collect();
-        let cells: Vec<(usize, f64)> = archive.elites.iter().map(|e| (e.cell, e.objective)).collect();
-        let points = Points { name: "demonstrations", at: &run.demonstrations };
+        let about = &archive.about;
+        let filled: Vec<(usize, f64)> = archive.elites.iter().map(|e| (e.cell, e.objective)).collect();
         let title = format!("{}, seed {}", method.name, run.settings.seed);
-        let figure = heat_map(&HeatMap {
+        let figure = draw_archive(&ArchivePicture {
             title: &title,
-            dimensions: &dimensions,
+            names: &about.names,
+            ranges: &about.ranges,
+            cells: &about.cells,
+            filled: &filled,
             objective: "mean return",
-            cells: &cells,
             scale,
-            points: Some(points).filter(|points| !points.at.is_empty()),
-            width: if dimensions.len() > 2 { WIDE } else { NARROW },
+            demonstrations: &run.demonstrations,
+            width: if about.names.len() > 2 { WIDE } else { NARROW },
         })?;
         let mut name = format!("{}-archive-{}", scene.slug(), super::slug(&method.name));
         // Two names may differ in what a file cannot be called by alone.
@@ -118,7 +114,7 @@ fn scores(method: &Method) -> Vec<ArchiveScores> {
     let archives = method.runs.iter().filter_map(|run| run.archive.as_ref());
     let scores = |archive: &ArchiveOutline| ArchiveScores {
         objectives: archive.elites.iter().map(|e| e.objective).collect(),
-        cells: archive.about.grid.count(),
+        cells: archive.about.cells.count(),
     };
     archives.map(scores).collect()
 }

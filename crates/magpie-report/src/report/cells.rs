@@ -83,13 +83,13 @@ pub(super) fn sheet(scenes: &[Scene]) -> Result<Sheet, ReportError> {
     Ok(Sheet { slug: "curiosity-cells", title: "What the effect is made of", columns, rows })
 }
 
-/// Of each seed for which both methods have an archive, on the same grid.
+/// Of each seed for which both methods have an archive, in the same cells.
 fn splits(plain: &Method, curious: &Method) -> Vec<Split> {
     let of_seed = |seed: u64| plain.runs.iter().find(|run| run.settings.seed == seed);
     let split = |with: &Run| {
         let without = of_seed(with.settings.seed)?;
         let (without, with) = (without.archive.as_ref()?, with.archive.as_ref()?);
-        (without.about.grid == with.about.grid).then(|| Split::of(returns(without), returns(with)))
+        (without.about.cells == with.about.cells).then(|| Split::of(returns(without), returns(with)))
     };
     curious.runs.iter().filter_map(split).collect()
 }

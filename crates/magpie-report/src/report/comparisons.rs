@@ -1,7 +1,6 @@
 //! How sure one can be: Tukey's tests, inter-quartile means with intervals, the effect of curiosity.
 
 use crate::error::ReportError;
-use crate::plot::{Dot, Labels, NARROW, intervals};
 use crate::runs::{CURIOUS, Method, Metric, Run, Scene, may_be_left_out};
 use crate::statistics::bootstrap::{Bootstrap, CONFIDENCE, Interval};
 use crate::statistics::effect::effect;
@@ -9,6 +8,7 @@ use crate::statistics::paper::EFFECTS;
 use crate::statistics::summary::mean;
 use crate::statistics::table::Cell;
 use crate::statistics::tukey::{Group, tukey_hsd};
+use magpie_plot::{Dot, Labels, NARROW, intervals};
 
 use super::Picture;
 use super::sheet::{Entry, Kind, Sheet};

@@ -1,9 +1,9 @@
 //! Learning curves: mean and standard deviation over the seeds of a method.
 
 use crate::error::ReportError;
-use crate::plot::{Labels, NARROW, Series, curves};
 use crate::runs::{Axis, Method, Metric, Run, Scene};
 use crate::statistics::curves::{Curve, MeanStd, Point, even_axis, mean_curve, shared_axis};
+use magpie_plot::{Labels, NARROW, Series, curves};
 
 use super::Picture;
 

@@ -13,8 +13,8 @@ use std::path::{Path, PathBuf};
 use magpie_run::write_whole;
 
 use crate::error::ReportError;
-use crate::plot::Figure;
 use crate::runs::{Axis, Collection, Metric, Note, Scene, collect, scenes};
+use magpie_plot::Figure;
 use sheet::Sheet;
 
 /// Pixels of a PNG for each of the picture's own: sharp on fine screens and in print.

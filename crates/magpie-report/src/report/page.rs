@@ -5,8 +5,8 @@
 
 use std::fmt::Write;
 
-use crate::plot::{NARROW, escaped};
 use crate::runs::{Axis, Metric};
+use magpie_plot::{NARROW, escaped};
 
 use super::sheet::Sheet;
 use super::{Chapter, Picture, Report};

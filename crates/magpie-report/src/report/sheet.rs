@@ -1,10 +1,10 @@
 //! A table of the report, written as HTML, CSV and LaTeX.
 
 use crate::error::ReportError;
-use crate::plot::escaped;
 use crate::statistics::bootstrap::Interval;
 use crate::statistics::table::csv::quoted;
 use crate::statistics::table::{Cell, latex, markdown};
+use magpie_plot::escaped;
 
 /// Rows of entries under named columns.
 #[derive(Debug, Clone, PartialEq)]

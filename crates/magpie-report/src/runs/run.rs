@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use magpie_rewards::Demonstrations;
+use magpie_demos::Demonstrations;
 use magpie_run::{ArchiveOutline, Reevaluation, load_outline};
 
 use super::progress::{self, Metric, Row};
@@ -63,9 +63,8 @@ impl Run {
         let made = made.unwrap_or_default();
         if made < settings.iterations as f64 {
             note(format!(
-                "not finished: {made} of {} iterations; go on with `magpie train --resume {}`, unless it is running",
-                settings.iterations,
-                folder.display()
+                "not finished: {made} of {} iterations; resume it, unless it is running",
+                settings.iterations
             ));
         }
         let reevaluation = Reevaluation::load(folder).unwrap_or_else(|e| {

@@ -6,10 +6,10 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use magpie_demos::Demonstrations;
 use magpie_envs::{Measure, TASKS};
-use magpie_rewards::{Demonstrations, ModelName};
-use magpie_run::settings::read_text;
-use magpie_run::train::fill_in_later_settings;
+use magpie_rewards::ModelName;
+use magpie_run::settings::{bring_up_to_date, idle_for, is_retired, read_text};
 use toml::{Table, Value};
 
 use crate::error::ReportError;
@@ -47,49 +47,29 @@ impl Settings {
         if !table.contains_key("search") {
             return Ok(None);
         }
-        fill_in_later_settings(&mut table);
+        bring_up_to_date(&mut table);
         let mut others = BTreeMap::new();
-        flatten("", &Value::Table(table), &mut others);
-        let mut take = |keys: &[&str]| {
-            let found = keys.iter().find_map(|&key| others.remove(key));
-            found.ok_or_else(|| wrong(format!("there is no `{}`", keys[0])))
-        };
+        flatten("", &Value::Table(table.clone()), &mut others);
+        let mut take = |key: &str| others.remove(key).ok_or_else(|| wrong(format!("there is no `{key}`")));
         let no = |key: &str, found: &str| wrong(format!("`{key}` is {found}"));
-        let task = take(&["task"])?;
+        let task = take("task")?;
         // It becomes part of the names of files.
-        if !TASKS.iter().any(|known| known.name == task) {
+        if !TASKS.contains(&task.as_str()) {
             return Err(wrong(format!("there is no task {task:?}")));
         }
-        let measure = take(&["measure"])?;
+        let measure = take("measure")?;
         let measure = measure.parse::<Measure>().map_err(|e| wrong(e.to_string()))?;
-        // At first the model was all that there was to say about a reward.
-        let model = take(&["reward.model", "reward"])?;
+        let model = take("reward.model")?;
         let model = model.parse::<ModelName>().map_err(|e| wrong(e.to_string()))?;
-        let seed = take(&["seed"])?;
+        let seed = take("seed")?;
         let seed = seed.parse().map_err(|_| no("seed", &seed))?;
-        let iterations = take(&["iterations"])?;
+        let iterations = take("iterations")?;
         let iterations = iterations.parse().map_err(|_| no("iterations", &iterations))?;
         let weight = "search.curiosity.weight";
         let curiosity = others.get(weight).ok_or_else(|| wrong(format!("there is no `{weight}`")))?;
         let curiosity: f64 = curiosity.parse().map_err(|_| no(weight, curiosity))?;
-        // Only the section of the model that is used matters.
-        let used = format!("reward.{}.", model.name());
-        others.retain(|key, _| {
-            !key.strip_prefix("reward.").is_some_and(|rest| rest.contains('.')) || key.starts_with(&used)
-        });
-        // The environment's reward has a unit of its own.
-        if model == ModelName::True {
-            others.remove("reward.scaled");
-        }
-        // So does only what is asked of curiosity.
-        let said = |key: &str| others.get(&format!("search.curiosity.{key}")).cloned().unwrap_or_default();
-        let (novelty, frontier) = (said("novelty"), said("frontier") == "true");
-        others.retain(|key, _| match key.strip_prefix("search.curiosity.") {
-            Some("novelty" | "credit" | "falls" | "frontier" | "scope" | "unit") => curiosity != 0.0,
-            Some("archive") => curiosity != 0.0 && (frontier || novelty != "visits"),
-            Some("width") => curiosity != 0.0 && (frontier || novelty == "density"),
-            _ => true,
-        });
+        // What has no effect tells no runs apart.
+        others.retain(|key, _| idle_for(key, &table).is_none());
         // Files lie in the folder, all under the same name: what is in them tells them apart.
         for (key, content) in
             [("demos.file", demonstrations as fn(&Path) -> Option<Vec<u8>>), ("world.robot", robot)]
@@ -107,23 +87,15 @@ impl Settings {
 
     /// Model and curiosity as the paper names them: `GAIL`, `GAIL-EBC`.
     pub fn family(&self) -> String {
-        let model = match self.model {
-            ModelName::Gail => "GAIL",
-            ModelName::Vail => "VAIL",
-            ModelName::Diffail => "DiffAIL",
-            ModelName::Airl => "AIRL",
-            ModelName::Giril => "GIRIL",
-            ModelName::Maxent => "Max-Ent",
-            ModelName::True => crate::statistics::paper::TRUE_REWARD,
-        };
-        format!("{model}{}", if self.curiosity > 0.0 { CURIOUS } else { "" })
+        format!("{}{}", self.model.label(), if self.curiosity > 0.0 { CURIOUS } else { "" })
     }
 }
 
 /// Whether leaving the key out says something: that the robot is the task's own, say. For any other key it says that the
 /// run was made before there was such a key.
 pub(crate) fn may_be_left_out(key: &str) -> bool {
-    key.starts_with("world.") || key.starts_with("demos.")
+    // A retired setting is only there if it says something else than what everything behaves by.
+    key.starts_with("world.") || key.starts_with("demos.") || is_retired(key)
 }
 
 /// What demonstrations say, wherever they come from.
@@ -182,7 +154,6 @@ mod tests {
                 "search.branches",
                 "search.critic",
                 "search.curiosity.archive",
-                "search.curiosity.credit",
                 "search.curiosity.falls",
                 "search.curiosity.frontier",
                 "search.curiosity.novelty",
@@ -204,6 +175,9 @@ mod tests {
         let plain = said.replace("weight = 2.0", "weight = 0.0") + "scope = \"segment\"\nunit = \"reward\"\n";
         let asked = |key: &String| key.starts_with("search.curiosity.") && key != "search.curiosity.weight";
         assert!(!read(&plain).unwrap().unwrap().others.keys().any(asked));
+        // There is no such setting any more: only another value than the one that everything behaves by says something.
+        let other = said.replace("credit = 1.0", "credit = 0.9");
+        assert_eq!(read(&other).unwrap().unwrap().others["search.curiosity.credit"], "0.9");
         let older = format!("reward = \"true\"\n{SEARCH}[search.curiosity]\nweight = 0.0\n");
         assert_eq!(read(&older).unwrap().unwrap().family(), "true reward");
     }

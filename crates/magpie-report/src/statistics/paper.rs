@@ -7,7 +7,7 @@
 use super::table::{Cell, ResultsTable};
 
 /// The method that learns from the task's own reward.
-pub const TRUE_REWARD: &str = "true reward";
+pub const TRUE_REWARD: &str = magpie_rewards::ModelName::True.label();
 
 /// Sum of the objectives in the archive.
 pub const QD_SCORE: &str = "QD-Score";

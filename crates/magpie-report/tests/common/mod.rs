@@ -3,13 +3,16 @@
 
 use std::path::{Path, PathBuf};
 
+use magpie_demos::{About as Origin, Columns, Demonstrations, Demonstrator, Episode, Sizes};
 use magpie_envs::Measure;
+use magpie_learn::Actions;
+use magpie_nn::Shape;
 use magpie_qd::{Acceptance, ArchivePair, Candidate, Provenance};
 use magpie_random::Stream;
-use magpie_rewards::demonstrations::{About as Origin, Columns, Demonstrator, Episode};
-use magpie_rewards::{Demonstrations, ModelName, Sizes};
-use magpie_run::train::{Config, Preset};
+use magpie_rewards::ModelName;
+use magpie_run::train::{Budget, Config};
 use magpie_run::{About, Metrics, Reevaluation, load_outline, save_archive};
+use magpie_settings::Method;
 
 /// A run to be made up.
 #[derive(Clone)]
@@ -51,18 +54,20 @@ impl Sketch {
     /// Writes the run into a folder.
     pub fn write(&self, folder: &Path) -> PathBuf {
         std::fs::create_dir_all(folder).unwrap();
-        let mut config = Config::new(self.task, self.measure, self.model, Preset::Quick).unwrap();
+        let mut config =
+            Config::new(self.task, self.measure, self.model, Method::Magpie, Budget::Quick).unwrap();
         (config.seed, config.iterations) = (self.seed, self.iterations[0]);
         config.search.curiosity.weight = self.curiosity;
         config.search.branches = self.branches as _;
         let env = config.world.environment(self.task, Some(self.measure)).unwrap();
-        let names: Vec<String> = env.measure_dimensions().into_iter().map(|d| d.name).collect();
+        let (names, ranges): (Vec<String>, Vec<[f64; 2]>) =
+            env.measure_dimensions().into_iter().map(|d| (d.name, d.range)).unzip();
         if self.model != ModelName::True {
             config.demos.file = Some("demonstrations.safetensors".into());
             self.demonstrations(names.len()).save(&folder.join("demonstrations.safetensors")).unwrap();
         }
         let grid = config.search.grid(&env).unwrap();
-        let mut archives = ArchivePair::new(grid.clone(), Acceptance::Elitist, 2, 3).unwrap();
+        let mut archives = ArchivePair::new(grid.clone(), Acceptance::Elitist, 3, 3).unwrap();
         let mut draws = Stream::new(self.seed, "made up").draws(self.level as u32, 0);
         for cell in 0..grid.count() {
             let measures = grid.centre(cell).unwrap();
@@ -73,7 +78,7 @@ impl Sketch {
             }
             let objective = self.level * (0.4 + 1.2 * place) + 60.0 * f64::from(draws.normal());
             let candidate = Candidate {
-                solution: &[0.0, 0.0],
+                solution: &[0.0; 3],
                 extra: &[0.0, 1.0, 1.0],
                 objective,
                 measures: &measures,
@@ -83,11 +88,13 @@ impl Sketch {
             archives.add(&[candidate]).unwrap();
         }
         let about = About {
-            format: 1,
             task: self.task.to_owned(),
             measure: self.measure,
             names,
-            grid,
+            ranges,
+            cells: grid.into(),
+            actor: Shape::tanh(&[1, 1]).unwrap(),
+            actions: Actions::Sampled,
             world: config.world.clone(),
             qd_offset: config.search.archive.qd_offset,
             iteration: self.iterations[1],

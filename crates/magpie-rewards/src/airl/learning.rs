@@ -3,19 +3,19 @@
 //! f is a sum of three networks, g(s, a) - h(s) + γ h(s'), so its derivatives are those of the three, with their
 //! weights: the slope is (∇ₛ g - ∇ h(s), ∇ₐ g, γ ∇ h(s')), and along v its change is J_g (vₛ, vₐ) - J_h vₛ + γ J_h vₛ'.
 
+use magpie_demos::Sizes;
 use magpie_nn::{Gradient, Network, Tangent, Trace};
 use magpie_simd::{LANES, Pack};
 
 use super::{AirlConfig, AirlReward, Networks};
-use crate::form::{Side, cross_entropy, mean};
+use crate::adversarial::{Penalty, Side, Slopes, cross_entropy};
 use crate::health::Health;
-use crate::penalty::{Penalty, Slopes};
-use crate::transitions::Sizes;
+use crate::panels::mean;
 
 /// Rows as the networks read them: panels `[panel][entry]`.
 #[derive(Debug, Default)]
 pub(super) struct Triple {
-    count: usize,
+    pub count: usize,
     /// (s, a).
     pub pair: Vec<Pack>,
     /// s.
@@ -137,7 +137,7 @@ impl Pass {
     }
 
     /// Losses of the rows; their parameter gradient is left in `row`.
-    pub fn loss(&mut self, networks: &Networks, config: &AirlConfig) -> Health {
+    pub fn loss(&mut self, networks: &Networks, config: &AirlConfig, gamma: f32) -> Health {
         let mut health = Health::default();
         self.gradients.iter_mut().for_each(Gradient::clear);
         for side in [Side::Expert, Side::Policy] {
@@ -174,7 +174,7 @@ impl Pass {
             h.backward(&triple.after, &mut after.trace, &d_after, Some(h_gradient), None);
         }
         if config.gradient_penalty > 0.0 {
-            let penalty = self.penalise(networks, config);
+            let penalty = self.penalise(networks, config, gamma);
             (health.gradient_penalty, health.slope) = (penalty.value, penalty.slope);
         }
         let (g, h) = self.row.split_at_mut(networks.g.shape().parameters());
@@ -183,13 +183,13 @@ impl Pass {
         health
     }
 
-    fn penalise(&mut self, networks: &Networks, config: &AirlConfig) -> Penalty {
+    fn penalise(&mut self, networks: &Networks, config: &AirlConfig, gamma: f32) -> Penalty {
         let Pass { mixed, pair, before, after, gradients, lengths, .. } = self;
         let Networks { g, h } = networks;
         let panels = mixed.panels();
         pair.slope(g, &mixed.pair, panels, 1.0);
         before.slope(h, &mixed.before, panels, -1.0);
-        after.slope(h, &mixed.after, panels, config.gamma);
+        after.slope(h, &mixed.after, panels, gamma);
         // s enters f through g and through h.
         let (wide, narrow) = (mixed.pair.len() / panels.max(1), mixed.before.len() / panels.max(1));
         for (pair, before) in pair.slopes.chunks_exact_mut(wide).zip(before.slopes.chunks_exact_mut(narrow)) {
@@ -214,97 +214,5 @@ impl Pass {
         lengths.turn(&mut after.slopes);
         after.along(h, &mixed.after, h_gradient);
         penalty
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::{Airl, Opponent};
-    use super::*;
-    use crate::golden::{Golden, assert_close, panels};
-    use magpie_random::Stream;
-    use magpie_simd::Isa;
-
-    /// Ten times what PyTorch's own float32 run deviates.
-    const TOLERANCE: f32 = 7e-5;
-
-    fn triple(golden: &mut Golden, isa: Isa, side: &str, config: &AirlConfig) -> Triple {
-        let mut values = |name: &str| golden.array(&format!("{side}_{name}"));
-        let ((_, s), (_, a), (_, s2)) = (values("s"), values("a"), values("s2"));
-        let (_, done) = values("done");
-        let (_, log_probs) = values("logpi");
-        let count = done.len();
-        let (observation, action) = (s.len() / count, a.len() / count);
-        let rows: Vec<f32> = (0..count)
-            .flat_map(|i| [&s[i * observation..][..observation], &a[i * action..][..action]].concat())
-            .collect();
-        let discount: Vec<f32> = done
-            .iter()
-            .map(|&done| if config.mask_terminal { config.gamma * (1.0 - done) } else { config.gamma })
-            .collect();
-        Triple {
-            count,
-            pair: panels(isa, &rows, observation + action),
-            before: panels(isa, &s, observation),
-            after: panels(isa, &s2, observation),
-            discount: panels(isa, &discount, 1),
-            opponent: panels(isa, &log_probs, 1),
-        }
-    }
-
-    #[test]
-    fn golden_losses_gradients_and_rewards() {
-        for isa in Isa::available() {
-            for (form, mask_terminal) in [("plain", false), ("masked", true)] {
-                let mut golden = Golden::open("airl");
-                let (g, h) = (golden.network("g"), golden.network("h"));
-                let sizes = Sizes { observation: h.inputs(), action: g.inputs() - h.inputs() };
-                let hidden = vec![64, 64];
-                let config = AirlConfig { mask_terminal, hidden, ..AirlConfig::default() };
-                assert_eq!(config.opponent, Opponent::Policy);
-                let mut draws = Stream::new(1, "test").draws(0, 0);
-                let mut model = Airl::from_config(&config, sizes, isa, &mut draws).unwrap();
-                let mut row = golden.row("g", &g);
-                row.extend(golden.row("h", &h));
-                model.networks.load(&row);
-
-                let mut pass = Pass::new(&model.networks, 4);
-                pass.expert = triple(&mut golden, isa, "expert", &config);
-                pass.policy = triple(&mut golden, isa, "policy", &config);
-                let mut shares = golden.values("alpha_row").into_iter();
-                pass.mix(|| shares.next().unwrap());
-                let health = pass.loss(&model.networks, &config);
-                for (name, got) in [
-                    ("expert_loss", health.expert_loss),
-                    ("policy_loss", health.policy_loss),
-                    ("gp", health.gradient_penalty),
-                ] {
-                    let name = format!("{form}_{name}");
-                    assert_close(&name, &[got as f32], &golden.values(&name), TOLERANCE);
-                }
-                let (g_row, h_row) = pass.row.split_at(g.parameters());
-                golden.assert_row(&format!("{form}_grad_total_g"), &g, g_row, TOLERANCE);
-                // The last bias of h is a difference of nearly equal sums: compare it with the other gradients' size.
-                let bias = h.parameters() - 1;
-                let want = golden.value(&format!("{form}_grad_total_h_b2"));
-                assert!((h_row[bias] - want).abs() < 1e-6, "{} {want}", h_row[bias]);
-                let mut h_row = h_row.to_vec();
-                h_row[bias] = want;
-                golden.assert_row(&format!("{form}_grad_total_h"), &h, &h_row, TOLERANCE);
-
-                for (reward, name) in [
-                    (AirlReward::LogOdds, "reward_policy"),
-                    (AirlReward::Advantage, "reward_f_policy"),
-                    (AirlReward::Reward, "reward_g_policy"),
-                ] {
-                    model.config.reward = reward;
-                    let mut out = Vec::new();
-                    model.rewards(&pass.policy, &mut model.scratch().traces, &mut out);
-                    let got: Vec<f32> = out.iter().flat_map(|p| p.0).take(pass.policy.count).collect();
-                    let name = format!("{form}_{name}");
-                    assert_close(&name, &got, &golden.values(&name), TOLERANCE);
-                }
-            }
-        }
     }
 }

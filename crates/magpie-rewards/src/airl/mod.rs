@@ -7,105 +7,40 @@
 //! reward   log D - log(1 - D) = f - log π
 //! ```
 
+mod config;
 mod learning;
+#[cfg(test)]
+mod tests;
 
+use magpie_demos::Sizes;
 use magpie_nn::normaliser::Frozen;
 use magpie_nn::parts::{BLOCK_PANELS, Pool};
 use magpie_nn::{Network, Trace, init};
 use magpie_random::Draws;
 use magpie_simd::{Isa, LANES, Pack};
-use serde::{Deserialize, Serialize};
 
-use crate::batches::Batches;
+use crate::adversarial::Batches;
 use crate::blocks;
-use crate::config::{require, require_learning};
 use crate::error::RewardError;
-use crate::form::copy_rows;
-use crate::gail::scalar_shape;
 use crate::health::Health;
-use crate::input::normalised;
-use crate::model::{RewardModel, rows_for};
-use crate::trained::{Record, Trained};
-use crate::transitions::{Needs, Sizes, Transitions};
+use crate::model::RewardModel;
+use crate::models::ModelName;
+use crate::panels::{copy_rows, normalised};
+use crate::record::Record;
+use crate::shape::scalar_shape;
+use crate::trained::Trained;
+use crate::transitions::{Needs, Transitions};
+pub use config::{AirlConfig, AirlReward};
 use learning::{Pass, Triple};
 
-const NAME: &str = "airl";
-
-/// What stands against eᶠ in D.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Opponent {
-    /// π(a|s): D = eᶠ / (eᶠ + π). As published. Needs log π of the current policy, for demonstrations too.
-    #[default]
-    Policy,
-    /// 1: D = σ(f).
-    One,
-}
-
-/// What a row is worth.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum AirlReward {
-    /// log D - log(1 - D). Paper.
-    #[default]
-    LogOdds,
-    /// f: without the share of the policy.
-    Advantage,
-    /// g: without shaping too.
-    Reward,
-}
-
-/// How AIRL learns.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct AirlConfig {
-    /// Widths of the hidden layers of g and of h. Paper: 100, 100.
-    pub hidden: Vec<usize>,
-    /// γ. Paper: 0.99.
-    pub gamma: f32,
-    /// What stands against eᶠ in D.
-    pub opponent: Opponent,
-    /// What a row is worth. Paper: log odds.
-    pub reward: AirlReward,
-    /// Count h(s') as 0 where the episode ended by itself. Public code: no.
-    pub mask_terminal: bool,
-    /// Learning rate of Adam. Paper: 3e-4.
-    pub learning_rate: f64,
-    /// Expert rows of a step, and as many policy rows. Not in the paper.
-    pub batch_size: usize,
-    /// Weight of the penalty on slopes. Public code: 10.
-    pub gradient_penalty: f32,
-}
-
-impl Default for AirlConfig {
-    fn default() -> AirlConfig {
-        AirlConfig {
-            hidden: vec![100, 100],
-            gamma: 0.99,
-            opponent: Opponent::default(),
-            reward: AirlReward::default(),
-            mask_terminal: true,
-            learning_rate: 3e-4,
-            batch_size: 128,
-            gradient_penalty: 10.0,
-        }
-    }
-}
-
-impl AirlConfig {
-    fn check(&self) -> Result<(), RewardError> {
-        let fields = ["airl.hidden", "airl.learning_rate", "airl.batch_size"];
-        require_learning(fields, &self.hidden, self.learning_rate, self.batch_size)?;
-        require((0.0..=1.0).contains(&self.gamma), "airl.gamma", self.gamma, "from 0 to 1")?;
-        let weight = self.gradient_penalty;
-        require(weight >= 0.0 && weight.is_finite(), "airl.gradient_penalty", weight, "0 or more")
-    }
-}
+const NAME: &str = ModelName::Airl.name();
 
 /// The model. Parameters are those of g, then those of h.
 #[derive(Debug)]
-pub struct Airl {
+pub(crate) struct Airl {
     config: AirlConfig,
+    /// γ.
+    gamma: f32,
     sizes: Sizes,
     isa: Isa,
     state: Trained,
@@ -146,17 +81,18 @@ impl Airl {
     pub fn from_config(
         config: &AirlConfig,
         sizes: Sizes,
+        gamma: f32,
         isa: Isa,
         draws: &mut Draws,
     ) -> Result<Airl, RewardError> {
-        config.check()?;
         let g = scalar_shape("airl.hidden", sizes.observation + sizes.action, &config.hidden)?;
         let h = scalar_shape("airl.hidden", sizes.observation, &config.hidden)?;
         let mut first = init::xavier(&g, draws);
         first.extend(init::xavier(&h, draws));
         let networks = Networks { g: Network::new(&g, isa, true), h: Network::new(&h, isa, true) };
         let state = Trained::new(first);
-        let mut model = Airl { config: config.clone(), sizes, isa, state, networks, pool: Pool::new() };
+        let mut model =
+            Airl { config: config.clone(), gamma, sizes, isa, state, networks, pool: Pool::new() };
         model.networks.load(&model.state.parameters);
         Ok(model)
     }
@@ -183,11 +119,8 @@ impl Airl {
             for lane in 0..LANES {
                 let row = rows.get(lane).map(|&row| row as usize);
                 let ended = row.is_some_and(|row| transitions.terminated[row]) && self.config.mask_terminal;
-                triple.discount[panel].0[lane] = if ended { 0.0 } else { self.config.gamma };
-                triple.opponent[panel].0[lane] = match self.config.opponent {
-                    Opponent::Policy => row.map_or(0.0, |row| transitions.log_probs[row]),
-                    Opponent::One => 0.0,
-                };
+                triple.discount[panel].0[lane] = if ended { 0.0 } else { self.gamma };
+                triple.opponent[panel].0[lane] = row.map_or(0.0, |row| transitions.log_probs[row]);
             }
         }
     }
@@ -230,11 +163,7 @@ impl RewardModel for Airl {
     }
 
     fn needs(&self) -> Needs {
-        Needs {
-            next_observations: true,
-            log_probs: self.config.opponent == Opponent::Policy,
-            ..Needs::default()
-        }
+        Needs { next_observations: true, log_probs: true, ..Needs::default() }
     }
 
     fn reward(
@@ -243,7 +172,7 @@ impl RewardModel for Airl {
         normaliser: &Frozen,
         out: &mut [f32],
     ) -> Result<(), RewardError> {
-        rows_for(transitions, self.sizes, self.needs(), out)?;
+        blocks::rows_for(transitions, self.sizes, self.needs(), out)?;
         blocks::fill(
             out,
             &self.pool,
@@ -274,7 +203,7 @@ impl RewardModel for Airl {
             self.fill(expert, normaliser, expert_index, &mut raw, &mut pass.expert);
             self.fill(policy, normaliser, policy_index, &mut raw, &mut pass.policy);
             pass.mix(|| draws.unit());
-            let batch = pass.loss(&self.networks, &self.config);
+            let batch = pass.loss(&self.networks, &self.config, self.gamma);
             let rate = self.config.learning_rate;
             self.state.step(self.isa, NAME, rate, batch.loss(), &pass.row)?;
             self.networks.load(&self.state.parameters);

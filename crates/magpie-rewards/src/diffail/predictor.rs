@@ -15,8 +15,9 @@ use magpie_nn::{Activation, Gradient, Network, Shape, Tangent, Trace, init};
 use magpie_random::Draws;
 use magpie_simd::{Isa, LANES, Pack};
 
-use super::{DiffailConfig, Error};
+use super::{DiffailConfig, Reduction};
 use crate::error::RewardError;
+use crate::shape::bad_widths;
 
 /// Entries of a clock, and of what the time network makes of it.
 pub(super) const TIME: usize = 16;
@@ -68,11 +69,8 @@ pub(super) struct PredictorWork {
 impl Predictor {
     pub fn new(config: &DiffailConfig, width: usize, isa: Isa) -> Result<Predictor, RewardError> {
         let mish = |sizes: &[usize]| {
-            Shape::new(sizes, Activation::Mish, Activation::Identity).map_err(|_| RewardError::Config {
-                field: "diffail.hidden",
-                value: format!("{:?}", config.hidden),
-                range: "widths above 0",
-            })
+            Shape::new(sizes, Activation::Mish, Activation::Identity)
+                .map_err(|_| bad_widths("diffail.hidden", &config.hidden))
         };
         let time = mish(&[TIME, TIME_HIDDEN, TIME])?;
         let main = mish(&[&[width + TIME][..], &config.hidden, &[width]].concat())?;
@@ -99,8 +97,8 @@ impl Predictor {
         Ok(Predictor {
             width,
             scale: match config.error {
-                Error::Sum => 1.0,
-                Error::Mean => 1.0 / width as f32,
+                Reduction::Sum => 1.0,
+                Reduction::Mean => 1.0 / width as f32,
             },
             schedule,
             clocks,

@@ -43,7 +43,7 @@ pub(super) struct Averager {
 
 /// Memory for a block.
 #[derive(Debug)]
-pub struct AveragerScratch {
+pub(crate) struct AveragerScratch {
     first: Trace,
     rest: Trace,
     noisy: Vec<Pack>,

@@ -11,14 +11,14 @@ fn config(steps: usize, form: &str) -> DiffailConfig {
         timesteps: steps,
         reward_timesteps: steps,
         reward_noise: Noise::Own,
-        error: if form == "paper" { Error::Sum } else { Error::Mean },
-        discriminator: if form == "ref" { Discriminator::Logit } else { Discriminator::Probability },
+        error: if form == "paper" { Reduction::Sum } else { Reduction::Mean },
+        discriminator: if form == "ref" { Output::Logit } else { Output::Probability },
         ..DiffailConfig::default()
     }
 }
 
 /// The golden network under this configuration.
-fn open(config: &DiffailConfig, isa: Isa) -> (Golden, DiffailJudge) {
+fn open(config: &DiffailConfig, isa: Isa) -> (Golden, DiffailDiscriminator) {
     let mut golden = Golden::open("diffail");
     let width = golden.array("expert").0[1];
     let mut parameters = golden.layers("t", 2);
@@ -26,16 +26,16 @@ fn open(config: &DiffailConfig, isa: Isa) -> (Golden, DiffailJudge) {
     parameters.extend(golden.values("f_w"));
     parameters.extend(golden.values("f_b"));
     let predictor = Predictor::new(config, width, isa).unwrap();
-    let judge = DiffailJudge::new(config, predictor, isa, 1, parameters);
-    (golden, judge)
+    let discriminator = DiffailDiscriminator::new(config, predictor, isa, 1, parameters);
+    (golden, discriminator)
 }
 
 #[test]
 fn golden_schedule() {
     for (steps, prefix) in [(100, "T100"), (10, "T10")] {
-        let (mut golden, judge) = open(&config(steps, "paper"), Isa::best());
+        let (mut golden, discriminator) = open(&config(steps, "paper"), Isa::best());
         for (i, name) in ["sqrt_ab", "sqrt_1mab"].into_iter().enumerate() {
-            let got: Vec<f32> = judge.predictor.schedule.iter().map(|pair| pair[i]).collect();
+            let got: Vec<f32> = discriminator.predictor.schedule.iter().map(|pair| pair[i]).collect();
             let name = format!("{prefix}_{name}");
             assert_close(&name, &got, &golden.values(&name), 1e-6);
         }
@@ -48,7 +48,7 @@ fn golden_losses_and_gradients_of_three_forms() {
     for isa in Isa::available() {
         for (steps, prefix) in [(100, "T100"), (10, "T10")] {
             for form in ["ref", "prob", "paper"] {
-                let (mut golden, judge) = open(&config(steps, form), isa);
+                let (mut golden, discriminator) = open(&config(steps, form), isa);
                 let (expert, policy) = (golden.array("expert"), golden.array("policy"));
                 let alpha = golden.values("alpha_row");
                 let width = expert.0[1];
@@ -58,13 +58,13 @@ fn golden_losses_and_gradients_of_three_forms() {
                     expert: panels(isa, &expert.1, width),
                     policy: panels(isa, &policy.1, width),
                 };
-                let mut work = judge.work(rows.panels());
+                let mut work = discriminator.work(rows.panels());
                 for (diffused, name) in work.diffused.iter_mut().zip(["expert", "policy", "interp"]) {
                     let timesteps = golden.values(&format!("{prefix}_t_{name}"));
                     diffused.timesteps = timesteps.iter().map(|&t| t as u32).collect();
                     diffused.noise = panels(isa, &golden.values(&format!("{prefix}_noise_{name}")), width);
                 }
-                let health = judge.loss(&rows, &mut work);
+                let health = discriminator.loss(&rows, &mut work);
                 let name = |what: &str| format!("{prefix}_{form}_{what}");
                 for (what, got) in [
                     ("expert_loss", health.expert_loss),
@@ -78,7 +78,7 @@ fn golden_losses_and_gradients_of_three_forms() {
                     continue;
                 }
                 gradients += 1;
-                let [time, main] = judge.predictor.shapes();
+                let [time, main] = discriminator.predictor.shapes();
                 golden.assert_row(&name("grad_total_t"), time, &work.row, TOLERANCE);
                 let row = &work.row[time.parameters()..];
                 for (i, layer) in main.layers().enumerate() {
@@ -106,21 +106,21 @@ fn golden_rewards() {
                 (Average::MeanOfLogs, "paper", "reward_paper"),
             ] {
                 let config = DiffailConfig { average, ..config(steps, form) };
-                let (mut golden, mut judge) = open(&config, isa);
+                let (mut golden, mut discriminator) = open(&config, isa);
                 let (shape, x) = golden.array("reward_x");
                 let (count, width) = (shape[0], shape[1]);
                 assert_eq!(count, LANES, "the golden rows are one panel");
                 // [row][t][entry] into [t][panel][entry], of which the first panel is used.
                 let noise = golden.values(&format!("{prefix}_reward_noise"));
-                let block = judge.averager.noise.len() / steps;
+                let block = discriminator.averager.noise.len() / steps;
                 for t in 0..steps {
                     for entry in 0..width {
-                        judge.averager.noise[t * block + entry] =
+                        discriminator.averager.noise[t * block + entry] =
                             Pack(std::array::from_fn(|row| noise[(row * steps + t) * width + entry]));
                     }
                 }
                 let mut out = [Pack::default()];
-                judge.rewards(&panels(isa, &x, width), &mut judge.scratch(1), &mut out);
+                discriminator.rewards(&panels(isa, &x, width), &mut discriminator.scratch(1), &mut out);
                 let name = format!("{prefix}_{name}");
                 assert_close(&name, &out[0].0, &golden.values(&name), TOLERANCE);
             }
@@ -154,9 +154,9 @@ fn shared_noise_changes_the_way_and_not_the_result() {
 #[test]
 fn shared_noise_of_neighbouring_timesteps_is_opposite() {
     let config = DiffailConfig { reward_noise: Noise::Shared, ..config(10, "paper") };
-    let (_, judge) = open(&config, Isa::best());
-    let width = judge.predictor.width();
-    for pair in judge.averager.noise.chunks_exact(2 * width) {
+    let (_, discriminator) = open(&config, Isa::best());
+    let width = discriminator.predictor.width();
+    for pair in discriminator.averager.noise.chunks_exact(2 * width) {
         for (a, b) in pair[..width].iter().zip(&pair[width..]) {
             assert!(a.0[0] != 0.0 && a.0.map(|a| -a) == b.0);
         }

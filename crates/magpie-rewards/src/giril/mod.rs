@@ -4,17 +4,21 @@
 //! encoder   (s, s') → μ, log σ²;  z = μ + σ noise, an action
 //! decoder   (s, z) → ŝ'
 //! loss      ‖ŝ' - s'‖² + KL(N(μ, σ²) ‖ N(0, 1)) + ‖z - a‖²
-//! reward    λ ‖decoder(s, a) - s'‖²
+//! reward    ‖decoder(s, a) - s'‖²
 //! ```
 //!
 //! It learns from the demonstrations alone, before reinforcement learning, and stays as it is. The reward is a
 //! *prediction error*: what the demonstrations show is predicted well and earns little, and the policy is drawn
 //! to what lies beyond them. Because it stays fixed it keeps a normaliser of its own, that of the demonstrations.
 
+mod config;
 mod learning;
+#[cfg(test)]
+mod tests;
 
 use std::ops::ControlFlow;
 
+use magpie_demos::Sizes;
 use magpie_nn::normaliser::{Frozen, Moments, Running};
 use magpie_nn::parts::{BLOCK_PANELS, Pool};
 use magpie_nn::rows::gather;
@@ -23,93 +27,28 @@ use magpie_random::Draws;
 use magpie_simd::{Isa, LANES, Pack};
 use serde::{Deserialize, Serialize};
 
-use crate::batches::Batches;
+use crate::adversarial::Batches;
 use crate::blocks;
-use crate::config::{require, require_learning};
 use crate::error::RewardError;
-use crate::form::{copy_rows, mean};
 use crate::health::Health;
-use crate::input::normalised;
-use crate::model::{Progress, RewardModel, rows_for};
-use crate::trained::{Record, Trained};
-use crate::transitions::{Needs, Sizes, Transitions};
+use crate::model::{Progress, RewardModel};
+use crate::models::ModelName;
+use crate::panels::{copy_rows, mean, normalised};
+use crate::record::Record;
+use crate::shape::bad_widths;
+use crate::trained::Trained;
+use crate::transitions::{Needs, Transitions};
+pub use config::{GirilConfig, GirilLoss, GirilReward};
 use learning::{Pass, Steps};
 
-const NAME: &str = "giril";
+const NAME: &str = ModelName::Giril.name();
 
 /// Normalised observations are limited to this many standard deviations, as a policy's are.
 const OBSERVATION_LIMIT: f32 = 10.0;
 
-/// How the three terms of the loss are weighed.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum GirilLoss {
-    /// All summed over entries and averaged over rows: the evidence bound.
-    #[default]
-    Row,
-    /// Errors averaged over rows and entries, KL summed over both. Public code: the KL outweighs the rest.
-    Public,
-}
-
-/// What a prediction error is worth.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum GirilReward {
-    /// ‖ŝ' - s'‖². Paper.
-    #[default]
-    Norm,
-    /// Its mean over entries.
-    Mean,
-    /// The mean after both were limited to ±1 and mapped to 0…1. Public code.
-    Squashed,
-}
-
-/// How GIRIL learns.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct GirilConfig {
-    /// Widths of the hidden layers of encoder and decoder. Paper: 100, 100.
-    pub hidden: Vec<usize>,
-    /// How the terms of the loss are weighed.
-    pub loss: GirilLoss,
-    /// What a prediction error is worth. Paper: norm.
-    pub reward: GirilReward,
-    /// λ. Not in the paper.
-    pub scale: f32,
-    /// Passes over the thinned demonstrations before reinforcement learning. Paper: 10,000.
-    pub epochs: usize,
-    /// Learning rate of Adam. Paper: 3e-4.
-    pub learning_rate: f64,
-    /// Rows of a step. Paper: 32.
-    pub batch_size: usize,
-}
-
-impl Default for GirilConfig {
-    fn default() -> GirilConfig {
-        GirilConfig {
-            hidden: vec![100, 100],
-            loss: GirilLoss::default(),
-            reward: GirilReward::default(),
-            scale: 1.0,
-            epochs: 10_000,
-            learning_rate: 3e-4,
-            batch_size: 32,
-        }
-    }
-}
-
-impl GirilConfig {
-    fn check(&self) -> Result<(), RewardError> {
-        let fields = ["giril.hidden", "giril.learning_rate", "giril.batch_size"];
-        require_learning(fields, &self.hidden, self.learning_rate, self.batch_size)?;
-        require(self.epochs > 0, "giril.epochs", self.epochs, "at least 1")?;
-        require(self.scale > 0.0 && self.scale.is_finite(), "giril.scale", self.scale, "above 0")
-    }
-}
-
 /// The model. Parameters are those of the encoder, then those of the decoder.
 #[derive(Debug)]
-pub struct Giril {
+pub(crate) struct Giril {
     config: GirilConfig,
     sizes: Sizes,
     isa: Isa,
@@ -158,17 +97,14 @@ impl Giril {
     pub fn from_config(
         config: &GirilConfig,
         sizes: Sizes,
+        _: f32,
         isa: Isa,
         draws: &mut Draws,
     ) -> Result<Giril, RewardError> {
-        config.check()?;
         let Sizes { observation, action } = sizes;
         let shape = |first: usize, last: usize| {
-            Shape::tanh(&[&[first][..], &config.hidden, &[last]].concat()).map_err(|_| RewardError::Config {
-                field: "giril.hidden",
-                value: format!("{:?}", config.hidden),
-                range: "widths above 0",
-            })
+            Shape::tanh(&[&[first][..], &config.hidden, &[last]].concat())
+                .map_err(|_| bad_widths("giril.hidden", &config.hidden))
         };
         let (encoder, decoder) =
             (shape(2 * observation, 2 * action)?, shape(observation + action, observation)?);
@@ -244,8 +180,8 @@ impl GirilConfig {
             }
         }
         let scale = match self.reward {
-            GirilReward::Norm => self.scale,
-            GirilReward::Mean | GirilReward::Squashed => self.scale / after.len() as f32,
+            GirilReward::Norm => 1.0,
+            GirilReward::Mean | GirilReward::Squashed => 1.0 / after.len() as f32,
         };
         Pack(sum.0.map(|sum| scale * sum))
     }
@@ -313,7 +249,7 @@ impl RewardModel for Giril {
         if !self.state.prepared {
             return Err(RewardError::Unprepared { model: NAME });
         }
-        rows_for(transitions, self.sizes, self.needs(), out)?;
+        blocks::rows_for(transitions, self.sizes, self.needs(), out)?;
         blocks::fill(
             out,
             &self.pool,

@@ -2,11 +2,12 @@
 
 use super::*;
 use crate::golden::{Golden, assert_close, mixed, panels};
+use magpie_simd::LANES;
 
 /// Ten times what PyTorch's own float32 run deviates.
 const TOLERANCE: f32 = 2e-5;
 
-fn open(isa: Isa, config: &VailConfig) -> (Golden, VailJudge, Rows) {
+fn open(isa: Isa, config: &VailConfig) -> (Golden, VailDiscriminator, Rows) {
     let mut golden = Golden::open("vail");
     let (expert, policy) = (golden.array("expert"), golden.array("policy"));
     let alpha = golden.values("alpha_elem");
@@ -18,8 +19,8 @@ fn open(isa: Isa, config: &VailConfig) -> (Golden, VailJudge, Rows) {
         policy: panels(isa, &policy.1, width),
     };
     let parameters = parameters(&mut golden, "");
-    let judge = VailJudge::new(config, width, isa, |_| parameters).unwrap();
-    (golden, judge, rows)
+    let discriminator = VailDiscriminator::new(config, width, isa, |_| parameters).unwrap();
+    (golden, discriminator, rows)
 }
 
 fn parameters(golden: &mut Golden, prefix: &str) -> Vec<f32> {
@@ -50,12 +51,12 @@ fn golden_losses_and_gradients_with_mean_and_sampled_codes() {
     let config = VailConfig { beta: 1.0, ..VailConfig::default() };
     for isa in Isa::available() {
         for mode in ["mean", "sample"] {
-            let (mut golden, judge, rows) = open(isa, &config);
-            let mut work = judge.work(rows.panels());
+            let (mut golden, discriminator, rows) = open(isa, &config);
+            let mut work = discriminator.work(rows.panels());
             if mode == "sample" {
                 fill_noise(&mut golden, isa, &mut work);
             }
-            let health = judge.loss(&rows, &mut work);
+            let health = discriminator.loss(&rows, &mut work);
             let kl = health.bottleneck.unwrap().kl;
             for (name, got) in [
                 ("expert_loss", health.expert_loss),
@@ -67,7 +68,12 @@ fn golden_losses_and_gradients_with_mean_and_sampled_codes() {
                 let name = format!("{mode}_{name}");
                 assert_close(&name, &[got as f32], &golden.values(&name), TOLERANCE);
             }
-            assert_parameters(&mut golden, &format!("{mode}_grad_total"), judge.encoder.shape(), &work.row);
+            assert_parameters(
+                &mut golden,
+                &format!("{mode}_grad_total"),
+                discriminator.encoder.shape(),
+                &work.row,
+            );
         }
     }
 }
@@ -79,27 +85,27 @@ fn golden_dual_ascent() {
         let mut golden = Golden::open("vail");
         let beta_step = f64::from(golden.value("dual_step"));
         let config = VailConfig { beta, beta_step, ..VailConfig::default() };
-        let (mut golden, mut judge, rows) = open(isa, &config);
-        let mut work = judge.work(rows.panels());
+        let (mut golden, mut discriminator, rows) = open(isa, &config);
+        let mut work = discriminator.work(rows.panels());
         fill_noise(&mut golden, isa, &mut work);
         let (mut betas, mut kls, mut losses) = (vec![beta as f32], vec![], vec![]);
         for _ in 0..10 {
-            let beta = judge.state.beta;
-            let health = judge.step(&rows, &mut work).unwrap();
+            let beta = discriminator.state.beta;
+            let health = discriminator.step(&rows, &mut work).unwrap();
             let kl = health.bottleneck.unwrap().kl;
             losses.push((health.loss() + beta * (kl - config.information)) as f32);
             kls.push(kl as f32);
-            betas.push(judge.state.beta as f32);
+            betas.push(discriminator.state.beta as f32);
         }
         for (name, got) in [("beta", betas), ("kl", kls), ("loss", losses)] {
             let name = format!("{start}_{name}");
             assert_close(&name, &got, &golden.values(&name), TOLERANCE);
         }
-        let row = &judge.state.trained.parameters;
+        let row = &discriminator.state.trained.parameters;
         if start == "dual0" && !golden.contains("dual0_end_enc_w0") {
             continue;
         }
-        assert_parameters(&mut golden, &format!("{start}_end"), judge.encoder.shape(), row);
+        assert_parameters(&mut golden, &format!("{start}_end"), discriminator.encoder.shape(), row);
     }
 }
 
@@ -109,11 +115,11 @@ fn golden_dual_recursion() {
     let beta = f64::from(golden.value("dual_seq_beta0"));
     let beta_step = f64::from(golden.value("dual_seq_step"));
     let config = VailConfig { beta, beta_step, ..VailConfig::default() };
-    let (_, mut judge, _) = open(Isa::best(), &config);
+    let (_, mut discriminator, _) = open(Isa::best(), &config);
     let mut got = vec![];
     for kl in golden.values("dual_kl_in") {
-        judge.state.beta = judge.next_beta(kl.into());
-        got.push(judge.state.beta as f32);
+        discriminator.state.beta = discriminator.next_beta(kl.into());
+        got.push(discriminator.state.beta as f32);
     }
     assert_close("dual_seq_beta", &got, &golden.values("dual_seq_beta"), TOLERANCE);
 }
@@ -121,10 +127,10 @@ fn golden_dual_recursion() {
 #[test]
 fn golden_rewards() {
     for isa in Isa::available() {
-        let (mut golden, judge, _) = open(isa, &VailConfig::default());
+        let (mut golden, discriminator, _) = open(isa, &VailConfig::default());
         let (shape, x) = golden.array("reward_x");
         let mut out = vec![Pack::default(); shape[0].div_ceil(LANES)];
-        judge.rewards(&panels(isa, &x, shape[1]), &mut judge.scratch(out.len()), &mut out);
+        discriminator.rewards(&panels(isa, &x, shape[1]), &mut discriminator.scratch(out.len()), &mut out);
         let got: Vec<f32> = out.iter().flat_map(|pack| pack.0).take(shape[0]).collect();
         assert_close("reward_softplus", &got, &golden.values("reward_softplus"), TOLERANCE);
     }

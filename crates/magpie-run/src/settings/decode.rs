@@ -183,7 +183,7 @@ impl<'a> Decoder<'a> {
         };
         let full = |key: &str| Path::Key(&self.path, key).to_string();
         let elsewhere = || paths(self.root).into_iter().find(|path| path.rsplit('.').next() == Some(key));
-        let near = magpie_names::nearest(key, fields.iter().copied()).map(full).or_else(elsewhere);
+        let near = magpie_settings::nearest(key, fields.iter().copied()).map(full).or_else(elsewhere);
         let remedy = match near {
             Some(near) => format!("did you mean `{near}`?"),
             None => format!("valid here: {}", fields.join(", ")),
@@ -298,14 +298,14 @@ impl<'de> de::Deserializer<'de> for Decoder<'_> {
         variants: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Complaint> {
-        let list = || magpie_names::list(variants);
+        let list = || magpie_settings::list(variants);
         match &self.layer.value {
             Value::Text(name) if variants.contains(&name.as_str()) => {
                 let variant: de::value::StrDeserializer<'_, Complaint> = name.as_str().into_deserializer();
                 visitor.visit_enum(variant).map_err(|e| e.placed(&self.path, self.layer.at))
             }
             Value::Text(name) => {
-                let nearest = magpie_names::nearest(name, variants.iter().copied());
+                let nearest = magpie_settings::nearest(name, variants.iter().copied());
                 let remedy = nearest.map_or(String::new(), |near| format!("; did you mean {near:?}?"));
                 let message = format!("`{}` is {name:?}, but must be one of {}{remedy}", self.path, list());
                 Err(self.fault(self.layer.at, message))

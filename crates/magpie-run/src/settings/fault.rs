@@ -13,6 +13,8 @@ pub(crate) enum Origin {
     File(usize),
     /// The pair of this number.
     Set(usize),
+    /// A choice with a name of its own.
+    Choice(&'static str),
 }
 
 /// A message and the place that it is about.
@@ -29,7 +31,8 @@ impl Fault {
                 let (line, column) = line_and_column(text, byte);
                 format!("{}:{line}:{column}", path.display())
             }
-            (Origin::Set(index), _) => format!("--set {}", sets.get(index).map_or("", String::as_str)),
+            (Origin::Set(index), _) => sets.get(index).cloned().unwrap_or_default(),
+            (Origin::Choice(choice), _) => choice.to_owned(),
             _ => "preset".to_owned(),
         };
         RunError::Setting { place, problem: self.message }

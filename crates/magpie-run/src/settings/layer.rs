@@ -1,6 +1,7 @@
 //! A layer of settings: a tree of values, each of which knows where it is from.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::ops::Range;
 
 use serde::Serialize;
@@ -29,6 +30,26 @@ pub(crate) enum Value {
     Flag(bool),
 }
 
+impl fmt::Display for Value {
+    /// For messages and names: `2` is `2.0`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Value::Text(text) => f.write_str(text),
+            Value::Whole(number) => write!(f, "{number}"),
+            Value::Real(number) => write!(f, "{number}"),
+            Value::Flag(flag) => write!(f, "{flag}"),
+            Value::List(list) => {
+                let entries = list.iter().map(|entry| entry.value.to_string());
+                f.write_str(&entries.collect::<Vec<_>>().join("x"))
+            }
+            Value::Table(table) => {
+                let entries = table.iter().map(|(key, entry)| format!("{key}{}", entry.value));
+                f.write_str(&entries.collect::<Vec<_>>().join("-"))
+            }
+        }
+    }
+}
+
 /// No configuration has tables so deep.
 const DEEPEST_KEY: usize = 32;
 
@@ -43,7 +64,7 @@ impl Layer {
         }
     }
 
-    fn written(value: toml::Value) -> Layer {
+    pub(super) fn written(value: toml::Value) -> Layer {
         let value = match value {
             toml::Value::Table(table) => {
                 Value::Table(table.into_iter().map(|(key, value)| (key, Layer::written(value))).collect())
@@ -157,6 +178,23 @@ impl Layer {
                 (self.key, self.at) = (over.key, over.at);
             }
             (_, value) => *self = Layer { value, ..over },
+        }
+    }
+
+    /// What a dotted key has.
+    pub(crate) fn get(&self, key: &str) -> Option<&Layer> {
+        key.split('.').try_fold(self, |layer, part| match &layer.value {
+            Value::Table(table) => table.get(part),
+            _ => None,
+        })
+    }
+
+    /// The same, which is gone then.
+    pub(crate) fn take(&mut self, key: &str) -> Option<Layer> {
+        let Value::Table(table) = &mut self.value else { return None };
+        match key.split_once('.') {
+            None => table.remove(key),
+            Some((first, rest)) => table.get_mut(first)?.take(rest),
         }
     }
 

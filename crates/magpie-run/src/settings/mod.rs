@@ -1,8 +1,9 @@
 //! Configurations in layers: a preset, a TOML file over it, `--set a.b=c` over both.
 //!
-//! A configuration is any struct that serde can write and read. Nothing is declared twice: what keys there are, how
-//! long an array is and what a word may be is asked of the struct itself, while it is read. So all of it is refused, and
-//! never skipped: a key that does not exist, an entry too many, a word that names nothing.
+//! A configuration is declared with [`magpie_settings::settings!`]. What keys there are, how long an array is and what a
+//! word may be is asked of the struct itself, while it is read, and ranges are asked of its declaration. So all of it is
+//! refused, and never skipped: a key that does not exist, an entry too many, a word that names nothing, a number out of
+//! range. A key that an earlier version had is taken if it says what everything behaves by now.
 //!
 //! What a layer does not name keeps its value, table by table; a list is replaced whole. Where a number is wanted,
 //! `1` will do for `1.0`, and `30e6` for a whole number. An `Option` that the preset leaves empty can be filled; one that
@@ -11,19 +12,21 @@
 mod decode;
 mod fault;
 mod layer;
-mod range;
+mod reference;
+mod retired;
 
 use std::path::Path;
 
+use magpie_settings::{SettingError, Settings};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::directory::read;
+use crate::directory::read as read_bytes;
 use crate::error::RunError;
 pub(crate) use decode::Decoder;
 pub(crate) use fault::{Fault, Origin};
 pub(crate) use layer::{Layer, Value};
-pub use range::{above, within};
+pub use reference::{Reference, bring_up_to_date, find, idle_for, is_retired, markdown, reference, registry};
 
 /// The preset `base`, changed by a file (its name and its text) and then by pairs such as `train.gamma=0.99`.
 ///
@@ -33,51 +36,88 @@ pub use range::{above, within};
 /// With the place (line and column of the file, or the pair), the key and the remedy.
 ///
 /// ```
-/// use serde::{Deserialize, Serialize};
+/// use magpie_settings::settings;
 ///
-/// #[derive(Serialize, Deserialize)]
-/// struct Config { steps: u64, train: Train }
-/// #[derive(Serialize, Deserialize)]
-/// struct Train { gamma: f32, epochs: u32 }
+/// settings! {
+///     /// A run.
+///     struct Config {
+///         /// Steps to make.
+///         steps: u64 = 1000, in 1..;
+///         /// How to learn.
+///         train: Train;
+///     }
+/// }
+/// settings! {
+///     /// How to learn.
+///     struct Train {
+///         /// Discount of a step.
+///         gamma: f32 = 0.99, in 0.0..=1.0;
+///         /// Passes over the data.
+///         epochs: u32 = 4, in 1..;
+///     }
+/// }
 ///
-/// let preset = || Config { steps: 1000, train: Train { gamma: 0.99, epochs: 4 } };
 /// let file = (std::path::Path::new("my.toml"), "[train]\nepochs = 8");
-/// let config = magpie_run::settings::resolve(preset(), Some(file), &["steps=30e6".into()])?;
+/// let config = magpie_run::settings::resolve(Config::default(), Some(file), &["steps=30e6".into()])?;
 /// assert_eq!((config.steps, config.train.gamma, config.train.epochs), (30_000_000, 0.99, 8));
 ///
-/// let wrong = magpie_run::settings::resolve(preset(), None, &["train.gama=1".into()]);
+/// let wrong = |pair: &str| {
+///     let error = magpie_run::settings::resolve(Config::default(), None, &[pair.into()]).unwrap_err();
+///     error.to_string()
+/// };
 /// assert_eq!(
-///     wrong.err().unwrap().to_string(),
-///     "--set train.gama=1: unknown key `train.gama`: did you mean `train.gamma`?"
+///     wrong("train.gama=1"),
+///     "train.gama=1: unknown key `train.gama`: did you mean `train.gamma`?"
+/// );
+/// assert_eq!(
+///     wrong("train.gamma=2"),
+///     "train.gamma=2: `train.gamma` is 2, but must be from 0 to 1"
 /// );
 /// # Ok::<(), magpie_run::RunError>(())
 /// ```
-pub fn resolve<T: Serialize + DeserializeOwned>(
+pub fn resolve<T: Settings + Serialize + DeserializeOwned>(
     base: T,
     file: Option<(&Path, &str)>,
     sets: &[String],
 ) -> Result<T, RunError> {
+    let over = layers(file, sets).and_then(|over| lay_over(&base, over));
+    over.map_err(|fault| fault.into_error(file, sets))
+}
+
+/// The layers of a file and of pairs.
+pub(crate) fn layers(file: Option<(&Path, &str)>, sets: &[String]) -> Result<Vec<Layer>, Fault> {
     let from_file = file.map(|(_, text)| Layer::file(text));
     let pairs = sets.iter().enumerate().map(|(index, set)| Layer::set(index, set));
-    let over: Result<Vec<Layer>, Fault> = from_file.into_iter().chain(pairs).collect();
-    over.and_then(|over| lay_over(&base, over)).map_err(|fault| fault.into_error(file, sets))
+    from_file.into_iter().chain(pairs).collect()
 }
 
 /// The preset `base`, changed by layers one after the other.
-pub(crate) fn lay_over<T: Serialize + DeserializeOwned>(
+pub(crate) fn lay_over<T: Settings + Serialize + DeserializeOwned>(
     base: &T,
     over: impl IntoIterator<Item = Layer>,
 ) -> Result<T, Fault> {
     let mut layers = Layer::preset(base)?;
     over.into_iter().for_each(|layer| layers.lay_over(layer));
-    let config = T::deserialize(Decoder::new(&layers))?;
+    let gone = retired::take_out::<T>(&mut layers);
+    let config: T = read(&layers)?;
+    retired::check(&gone, &config)?;
+    config.check_ranges().map_err(|SettingError { field, value, range }| {
+        let at = layers.get(&field).map_or(Origin::Preset, |layer| layer.at);
+        Fault { at, message: format!("`{field}` is {value}, but must be {range}") }
+    })?;
+    Ok(config)
+}
+
+/// A configuration from a tree that says all of it.
+fn read<T: Serialize + DeserializeOwned>(layers: &Layer) -> Result<T, Fault> {
+    let config = T::deserialize(Decoder::new(layers))?;
     layers.all_in(&Layer::preset(&config)?)?;
     Ok(config)
 }
 
 /// The text of a configuration file.
 pub fn read_text(path: &Path) -> Result<String, RunError> {
-    String::from_utf8(read(path)?).map_err(|e| {
+    String::from_utf8(read_bytes(path)?).map_err(|e| {
         let at = e.utf8_error().valid_up_to();
         let line = 1 + e.as_bytes()[..at].iter().filter(|&&byte| byte == b'\n').count();
         let problem = format!("line {line} is not UTF-8; save the file as UTF-8");

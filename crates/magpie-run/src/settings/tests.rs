@@ -1,32 +1,48 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use magpie_settings::{Kind, settings, words};
 use proptest::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::resolve;
+use super::{Layer, read, resolve};
 
-/// A field of every kind that configurations have.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-struct Config {
-    task: String,
-    seed: u64,
-    flag: bool,
-    small: u8,
-    range: [f64; 2],
-    list: Vec<f32>,
-    model: Model,
-    noise: Noise,
-    robot: Option<PathBuf>,
-    strength: BTreeMap<String, f64>,
-    ppo: Ppo,
+settings! {
+    /// A field of every kind that configurations have.
+    struct Config {
+        /// A word.
+        task: String = "hopper".to_owned();
+        /// A large number.
+        seed: u64 = 3;
+        /// A flag.
+        flag: bool = false;
+        /// A small number.
+        small: u8 = 1;
+        /// An array.
+        range: [f64; 2] = [0.0, 1.0];
+        /// A list.
+        list: Vec<f32> = vec![];
+        /// One of some words.
+        model: Model = Model::Gail;
+        /// One of some tables.
+        noise: Noise = Noise::Uniform(0.1), kind Kind::Table("noise");
+        /// Nothing, or a path.
+        robot: Option<PathBuf> = None;
+        /// Keys of the user's own.
+        strength: BTreeMap<String, f64> = BTreeMap::new(), kind Kind::Table("factors");
+        /// A table.
+        ppo: Ppo;
+    }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum Model {
-    Gail,
-    DiffAil,
+words! {
+    /// Words.
+    enum Model {
+        /// One.
+        Gail = "gail",
+        /// Another.
+        DiffAil = "diff_ail",
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -37,32 +53,28 @@ enum Noise {
     Normal { mean: f64, deviation: f64 },
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-struct Ppo {
-    gamma: f32,
-    epochs: u32,
-    adam: Adam,
+settings! {
+    /// A table.
+    struct Ppo {
+        /// A number.
+        gamma: f32 = 0.99;
+        /// A whole number.
+        epochs: u32 = 4, in 1..=100;
+        /// A table in it.
+        adam: Adam;
+    }
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-struct Adam {
-    learning_rate: f64,
+settings! {
+    /// A table.
+    struct Adam {
+        /// A number.
+        learning_rate: f64 = 3e-4;
+    }
 }
 
 fn preset() -> Config {
-    Config {
-        task: "hopper".to_owned(),
-        seed: 3,
-        flag: false,
-        small: 1,
-        range: [0.0, 1.0],
-        list: vec![],
-        model: Model::Gail,
-        noise: Noise::Uniform(0.1),
-        robot: None,
-        strength: BTreeMap::new(),
-        ppo: Ppo { gamma: 0.99, epochs: 4, adam: Adam { learning_rate: 3e-4 } },
-    }
+    Config::default()
 }
 
 fn with(text: &str, sets: &[&str]) -> Result<Config, String> {
@@ -114,28 +126,20 @@ fn a_variant_replaces_the_presets() {
 fn a_fault_names_the_place_the_key_and_the_remedy() {
     for (text, set, message) in [
         ("[ppo]\n  gama = 1", "", "my.toml:2:3: unknown key `ppo.gama`: did you mean `ppo.gamma`?"),
-        ("", "ppo.gama=1", "--set ppo.gama=1: unknown key `ppo.gama`: did you mean `ppo.gamma`?"),
-        ("", "gamma=1", "--set gamma=1: unknown key `gamma`: did you mean `ppo.gamma`?"),
-        ("", "ppo.wings=2", "--set ppo.wings=2: unknown key `ppo.wings`: valid here: gamma, epochs, adam"),
+        ("", "ppo.gama=1", "ppo.gama=1: unknown key `ppo.gama`: did you mean `ppo.gamma`?"),
+        ("", "gamma=1", "gamma=1: unknown key `gamma`: did you mean `ppo.gamma`?"),
+        ("", "ppo.wings=2", "ppo.wings=2: unknown key `ppo.wings`: valid here: gamma, epochs, adam"),
         (
             "[ppo]\ngamma = 'high'",
             "",
             "my.toml:2:9: `ppo.gamma` is the string \"high\", but must be a number",
         ),
         ("flag = 1", "", "my.toml:1:8: `flag` is 1, but must be true or false"),
-        ("", "small=256", "--set small=256: `small` is 256, but must be a whole number from 0 to 255"),
-        (
-            "",
-            "seed=1.5",
-            "--set seed=1.5: `seed` is 1.5, but must be a whole number from 0 to 9223372036854775807",
-        ),
-        (
-            "",
-            "seed=-1",
-            "--set seed=-1: `seed` is -1, but must be a whole number from 0 to 9223372036854775807",
-        ),
-        ("", "ppo=4", "--set ppo=4: `ppo` is a table; set one of its keys, such as `ppo.gamma`"),
-        ("", "ppo.gamma=1e300", "--set ppo.gamma=1e300: `ppo.gamma` is 1e300, which is too large"),
+        ("", "small=256", "small=256: `small` is 256, but must be a whole number from 0 to 255"),
+        ("", "seed=1.5", "seed=1.5: `seed` is 1.5, but must be a whole number from 0 to 9223372036854775807"),
+        ("", "seed=-1", "seed=-1: `seed` is -1, but must be a whole number from 0 to 9223372036854775807"),
+        ("", "ppo=4", "ppo=4: `ppo` is a table; set one of its keys, such as `ppo.gamma`"),
+        ("", "ppo.gamma=1e300", "ppo.gamma=1e300: `ppo.gamma` is 1e300, which is too large"),
         ("range = [1, 2, 3]", "", "my.toml:1:9: `range` has 3 entries, but must have 2"),
         ("range = [1]", "", "my.toml:1:9: `range` has 1 entry, but must have 2"),
         ("list = [1, 'b']", "", "my.toml:1:12: `list[1]` is the string \"b\", but must be a number"),
@@ -145,8 +149,10 @@ fn a_fault_names_the_place_the_key_and_the_remedy() {
             "my.toml:1:9: `model` is \"gial\", but must be one of \"gail\", \"diff_ail\"; did you mean \"gail\"?",
         ),
         ("model = 1", "", "my.toml:1:9: `model` must be one of \"gail\", \"diff_ail\", in quotes"),
-        ("", "noise.normal.mean=0", "--set noise.normal.mean=0: `noise.normal.deviation` is missing; add it"),
-        ("", "noise.off=1", "--set noise.off=1: `noise.off` holds nothing; write it as \"off\""),
+        ("", "noise.normal.mean=0", "noise.normal.mean=0: `noise.normal.deviation` is missing; add it"),
+        ("", "noise.off=1", "noise.off=1: `noise.off` holds nothing; write it as \"off\""),
+        ("", "ppo.epochs=0", "ppo.epochs=0: `ppo.epochs` is 0, but must be from 1 to 100"),
+        ("[ppo]\nepochs = 101", "", "my.toml:2:10: `ppo.epochs` is 101, but must be from 1 to 100"),
         ("seed = 1\nseed = 2", "", "my.toml:2:1: this is not TOML: duplicate key"),
         (
             "task = 2026-01-01",
@@ -158,9 +164,9 @@ fn a_fault_names_the_place_the_key_and_the_remedy() {
             "",
             "my.toml:1:8: 9223372036854775808 is too large for a whole number",
         ),
-        ("", "seed", "--set seed: there is no `=` in it; write it as a.b=value"),
-        ("", "a..b=1", "--set a..b=1: what is left of `=` is no key; write it as a.b=value"),
-        ("", "=1", "--set =1: what is left of `=` is no key; write it as a.b=value"),
+        ("", "seed", "seed: there is no `=` in it; write it as a.b=value"),
+        ("", "a..b=1", "a..b=1: what is left of `=` is no key; write it as a.b=value"),
+        ("", "=1", "=1: what is left of `=` is no key; write it as a.b=value"),
     ] {
         let sets = if set.is_empty() { &[][..] } else { &[set] };
         assert_eq!(with(text, sets).unwrap_err(), message, "{text:?} {set:?}");
@@ -179,10 +185,13 @@ fn what_does_not_arrive_is_refused_even_where_names_are_hidden() {
         #[serde(flatten)]
         inner: Adam,
     }
-    let preset = || Outer { seed: 1, inner: Adam { learning_rate: 1.0 } };
-    assert_eq!(resolve(preset(), None, &["learning_rate=2.5".to_owned()]).unwrap().inner.learning_rate, 2.5);
-    let error = resolve(preset(), None, &["rate=2".to_owned()]).err().unwrap().to_string();
-    assert_eq!(error, "--set rate=2: unknown key `rate`");
+    let with = |key: &str| {
+        let mut layers = Layer::preset(&Outer { seed: 1, inner: Adam::default() }).unwrap();
+        layers.lay_over(Layer::set(0, &format!("{key}=2.5")).unwrap());
+        read::<Outer>(&layers)
+    };
+    assert_eq!(with("learning_rate").unwrap().inner.learning_rate, 2.5);
+    assert_eq!(with("rate").err().unwrap().message, "unknown key `rate`");
 }
 
 /// Words that meet the keys of the configuration often enough, and anything else.

@@ -1,17 +1,21 @@
-//! The sweep file as it is written: preset, settings, axes.
+//! The sweep file as it is written: method, budget, settings, axes.
 
 use std::collections::BTreeMap;
 
+use magpie_settings::Method;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
 use crate::settings::{Decoder, Fault, Layer, Origin, Value};
-use crate::train::Preset;
+use crate::train::{Budget, about_preset};
 
 /// A sweep file, taken apart.
 #[derive(Debug)]
 pub(super) struct SweepFile {
-    pub preset: Preset,
+    pub method: Method,
+    pub budget: Budget,
+    /// What may surprise who wrote the file.
+    pub notes: Vec<String>,
     /// What all runs share.
     pub settings: Option<Layer>,
     /// Each a product.
@@ -43,8 +47,9 @@ pub(super) const NAMED: [(&str, &str); 7] = [
 /// What there is in a file.
 #[derive(Deserialize)]
 struct Outline {
-    #[serde(default)]
-    preset: Preset,
+    method: Option<Method>,
+    budget: Option<Budget>,
+    preset: Option<Budget>,
     #[serde(default, rename = "settings")]
     _settings: Option<IgnoredAny>,
     #[serde(default, rename = "axes")]
@@ -56,7 +61,21 @@ struct Outline {
 impl SweepFile {
     pub fn parse(text: &str) -> Result<SweepFile, Fault> {
         let mut root = Layer::file(text)?;
-        let Outline { preset, .. } = Outline::deserialize(Decoder::new(&root))?;
+        let Outline { method, budget, preset, .. } = Outline::deserialize(Decoder::new(&root))?;
+        let mut notes = Vec::new();
+        let (method, budget) = match preset {
+            None => (method.unwrap_or_default(), budget.unwrap_or_default()),
+            Some(preset) if method.is_none() && budget.is_none() => {
+                notes.push(about_preset(preset));
+                Budget::of_preset(preset)
+            }
+            Some(_) => {
+                let at = root.get("preset").map_or(Origin::File(0), |layer| layer.key);
+                let message =
+                    "`preset` is a method and a budget; leave it out where either is named".to_owned();
+                return Err(Fault { at, message });
+            }
+        };
         let Value::Table(root) = &mut root.value else { return Err(empty()) };
         let settings = root.remove("settings");
         if let Some(settings) = &settings {
@@ -84,7 +103,7 @@ impl SweepFile {
         for grid in &mut grids {
             grid.sort_by_key(Axis::speed);
         }
-        Ok(SweepFile { preset, settings, grids })
+        Ok(SweepFile { method, budget, notes, settings, grids })
     }
 }
 
@@ -130,7 +149,7 @@ impl Axis {
             Some((_, key)) => (*key).to_owned(),
             None if name.contains('.') => name.clone(),
             None => {
-                let remedy = magpie_names::remedy(&name, NAMED.map(|(short, _)| short));
+                let remedy = magpie_settings::remedy(&name, NAMED.map(|(short, _)| short));
                 let message = format!(
                     "unknown axis `{name}`: {remedy} Any other setting is named in full, as in \"search.train.gamma\""
                 );
@@ -138,7 +157,7 @@ impl Axis {
             }
         };
         let Value::List(values) = &layer.value else {
-            let one = label(&layer.value);
+            let one = layer.value.to_string();
             return fault(
                 layer.at,
                 format!("`{name}` is {one}, but must be a list of values, as in [{one}]"),
@@ -148,8 +167,8 @@ impl Axis {
             return fault(layer.at, format!("`{name}` is empty; give it a value, or leave it out"));
         }
         for (number, value) in values.iter().enumerate() {
-            let text = label(&value.value);
-            if values[..number].iter().any(|before| label(&before.value) == text) {
+            let text = value.value.to_string();
+            if values[..number].iter().any(|before| before.value.to_string() == text) {
                 return fault(value.at, format!("`{name}` has {text} twice; leave one out"));
             }
         }
@@ -172,20 +191,5 @@ impl Axis {
         let known = NAMED.iter().position(|(_, key)| *key == self.key);
         let byte = if let Origin::File(byte) = self.at { byte } else { 0 };
         (known.unwrap_or(NAMED.len()), byte)
-    }
-}
-
-/// A value for messages and names: `2` is `2.0`.
-pub(super) fn label(value: &Value) -> String {
-    match value {
-        Value::Text(text) => text.clone(),
-        Value::Whole(number) => number.to_string(),
-        Value::Real(number) => number.to_string(),
-        Value::Flag(flag) => flag.to_string(),
-        Value::List(list) => list.iter().map(|entry| label(&entry.value)).collect::<Vec<_>>().join("x"),
-        Value::Table(table) => {
-            let entries = table.iter().map(|(key, entry)| format!("{key}{}", label(&entry.value)));
-            entries.collect::<Vec<_>>().join("-")
-        }
     }
 }

@@ -1,6 +1,6 @@
 //! Sweeps: many searches that differ in task, reward, curiosity, demonstrations, measure, seed or any other setting.
 //!
-//! A *sweep file* has a preset and settings that all runs share, and *axes*: lists of values, of which every combination
+//! A *sweep file* has a method, a budget and settings that all runs share, and *axes*: lists of values, of which every combination
 //! is a run. Where one product does not do, `[[grid]]` tables make several, and the runs of all are made. A run is what
 //! `magpie train` makes, in a folder of its own that is named after what tells it apart. A [`Shard`] is one machine's
 //! part of the runs.
@@ -16,12 +16,9 @@ mod state;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use magpie_rewards::ModelName;
-use magpie_search::{Novelty, Scope};
-
 use crate::error::RunError;
-use crate::settings::{Fault, Layer, lay_over, read_text};
-use crate::train::Config;
+use crate::settings::{Fault, Layer, Origin, idle_for, is_retired, read_text};
+use crate::train::{Config, of_layers};
 use file::{Axis, SweepFile};
 pub use shard::{Shard, WrongShard, divide};
 pub use state::State;
@@ -31,6 +28,7 @@ pub use state::State;
 pub struct Sweep {
     path: PathBuf,
     runs: Vec<Run>,
+    notes: Vec<String>,
 }
 
 /// One search of a sweep.
@@ -93,12 +91,17 @@ impl Sweep {
             numbers.insert(name.clone(), runs.len());
             runs.push(Run { name, config });
         }
-        Ok(Sweep { path: path.to_owned(), runs })
+        Ok(Sweep { path: path.to_owned(), runs, notes: file.notes })
     }
 
     /// All runs, in the order in which they are made: everything with the first seed, then with the next.
     pub fn runs(&self) -> &[Run] {
         &self.runs
+    }
+
+    /// What may surprise who wrote the file, in sentences.
+    pub fn notes(&self) -> &[String] {
+        &self.notes
     }
 
     /// Refuses a sweep with a run that cannot be made, and names the run.
@@ -155,26 +158,21 @@ impl<'a> Iterator for Choices<'a> {
 }
 
 impl SweepFile {
-    /// The configuration of one run: preset, settings, and the values of the axes over them.
+    /// The configuration of one run: method and budget, settings, and the values of the axes over them.
     fn config(
         &self,
         path: &Path,
         choice: &Choice<'_>,
         place: impl Fn(Fault) -> RunError + Copy,
     ) -> Result<Config, RunError> {
-        let refuse = |problem: String| RunError::Config { path: path.to_owned(), problem };
         let chosen = choice.iter().map(|(axis, value)| axis.setting(value));
         let layers: Vec<Layer> =
             self.settings.iter().cloned().map(Ok).chain(chosen).collect::<Result<_, _>>().map_err(place)?;
-        let known = lay_over(&Config::nameless(self.preset)?, layers.clone()).map_err(place)?;
-        if known.task.is_empty() {
-            return Err(refuse("no task is named; add `task = [\"walker2d\"]` to [axes]".to_owned()));
-        }
-        let base = Config::new(&known.task, known.measure, known.reward.model, self.preset)
-            .map_err(|reason| refuse(reason.to_string()))?;
-        let mut config = lay_over(&base, layers).map_err(place)?;
+        let message = "no task is named; add `task = [\"walker2d\"]` to [axes]".to_owned();
+        let nowhere = Fault { at: Origin::File(0), message };
+        let mut config = of_layers(self.method, self.budget, layers, nowhere).map_err(place)?;
         if let Some(file) = &mut config.demos.file {
-            let of_task = file.to_str().map(|text| text.replace("{task}", &known.task).into());
+            let of_task = file.to_str().map(|text| text.replace("{task}", &config.task).into());
             *file = of_task.unwrap_or_else(|| file.clone());
         }
         for beside in [&mut config.world.robot, &mut config.demos.file].into_iter().flatten() {
@@ -184,38 +182,23 @@ impl SweepFile {
     }
 }
 
-/// Refuses an axis that the run's reward does not look at: its values would make the same run several times.
+/// Refuses an axis that has no effect in this run: its values would make the same run several times.
 fn makes_a_difference(config: &Config, choice: &Choice<'_>) -> Result<(), RunError> {
-    let (model, curiosity) = (config.reward.model, &config.search.curiosity);
-    let deaf = |axis: &Axis| match axis.key.split('.').collect::<Vec<_>>()[..] {
-        ["demos", _] | ["reward", "thinning" | "scaled"] => model == ModelName::True,
-        ["search", "curiosity", "base" | "weight"] => false,
-        ["search", "curiosity", _] if curiosity.weight == 0.0 => true,
-        ["search", "curiosity", "archive" | "width"] if curiosity.frontier => false,
-        ["search", "curiosity", "archive"] => curiosity.novelty == Novelty::Visits,
-        ["search", "curiosity", "falls"] => curiosity.scope == Scope::Window,
-        ["search", "curiosity", "width"] => curiosity.novelty != Novelty::Density,
-        ["reward", "giril", "scale"] if config.reward.scaled => true,
-        ["reward", section, _, ..] => section != model.name(),
-        _ => false,
-    };
-    match choice.iter().find(|(axis, _)| deaf(axis)) {
-        None => Ok(()),
-        Some((axis, value)) => Err(RunError::Value {
-            field: axis.name.clone(),
-            value: file::label(&value.value),
-            range: format!(
-                "left out for the reward {model} with curiosity {}{}, which has no use for it: give that a [[grid]] of \
-                 its own",
-                curiosity.weight,
-                if ["archive", "falls", "width"].iter().any(|key| axis.key.ends_with(key)) {
-                    ", its novelty, scope and frontier"
-                } else {
-                    ""
-                },
+    let text = toml::to_string(config).unwrap_or_default();
+    let table: toml::Table = text.parse().unwrap_or_default();
+    for (axis, value) in choice {
+        let problem = match idle_for(&axis.key, &table) {
+            _ if is_retired(&axis.key) => "there is no such setting any more; leave it out".to_owned(),
+            Some(when) => format!(
+                "{} has no effect in this run, which would need {when}; give the runs where it has one a [[grid]] of their \
+                 own",
+                value.value
             ),
-        }),
+            None => continue,
+        };
+        return Err(RunError::Setting { place: axis.name.clone(), problem });
     }
+    Ok(())
 }
 
 #[cfg(test)]

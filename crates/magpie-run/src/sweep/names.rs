@@ -6,7 +6,7 @@ use std::path::Path;
 use magpie_envs::Measure;
 
 use super::Choice;
-use super::file::{Axis, NAMED, label};
+use super::file::{Axis, NAMED};
 use crate::settings::{Layer, Value};
 use crate::train::Config;
 
@@ -39,7 +39,7 @@ fn is_plain(c: char) -> bool {
 
 /// The name of a file of demonstrations, without the task, which is there already.
 fn of_file(value: &Layer) -> String {
-    let text = label(&value.value);
+    let text = value.value.to_string();
     let stem = Path::new(&text).file_stem().map(|stem| stem.to_string_lossy().into_owned());
     stem.unwrap_or_default().replace("{task}", "").trim_matches(['-', '_', '.']).to_owned()
 }
@@ -49,7 +49,7 @@ fn of_setting(axis: &Axis, value: &Layer, all_axes: &BTreeSet<&str>) -> String {
     let last = |key: &str| key.rsplit('.').next().map(str::to_owned);
     let alike = all_axes.iter().filter(|other| last(other) == last(&axis.key)).count();
     let key = if alike > 1 { axis.key.clone() } else { last(&axis.key).unwrap_or_default() };
-    let text = label(&value.value);
+    let text = value.value.to_string();
     match &value.value {
         Value::Text(_) => text,
         Value::Flag(_) => format!("{key}-{text}"),

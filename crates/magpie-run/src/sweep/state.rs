@@ -3,15 +3,16 @@
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use magpie_rewards::{Demonstrations, Progress as Preparation};
+use magpie_demos::Demonstrations;
+use magpie_rewards::Progress as Preparation;
 use toml::{Table, Value};
 
 use super::Run;
-use crate::archive_file::about;
+use crate::archive::iteration_of;
 use crate::directory::CONFIG;
 use crate::error::RunError;
-use crate::settings::read_text;
-use crate::train::{ARCHIVE, DEMONSTRATIONS, TrainRun, fill_in_later_settings};
+use crate::settings::{bring_up_to_date, read_text};
+use crate::train::{ARCHIVE, DEMONSTRATIONS, TrainRun};
 use crate::world::ROBOT;
 
 /// How far a run is.
@@ -42,7 +43,7 @@ impl Run {
         };
         let table = |text: &str| text.parse::<Table>().map_err(|e| unreadable(&e));
         let mut saved = table(&read_text(&file)?)?;
-        fill_in_later_settings(&mut saved);
+        bring_up_to_date(&mut saved);
         // Written and read again, so that both have been rounded alike.
         let wanted = toml::to_string_pretty(&self.config.moved_in()).map_err(|e| unreadable(&e))?;
         let mut wanted = table(&wanted)?;
@@ -55,7 +56,7 @@ impl Run {
             return Err(other((format!("another {name}"), "in it".to_owned(), "otherwise".to_owned())));
         }
         // The archive is written just after the checkpoint, so that it may be behind, but never ahead.
-        let made = about(&folder.join(ARCHIVE)).ok().flatten().map_or(0, |about| about.iteration);
+        let made = iteration_of(&folder.join(ARCHIVE)).unwrap_or(0);
         match made.cmp(&self.config.iterations) {
             std::cmp::Ordering::Less => Ok(State::HalfDone(made)),
             std::cmp::Ordering::Equal => Ok(State::Done),

@@ -1,36 +1,81 @@
 //! What a search run computes.
 
-use magpie_envs::{EPISODE_STEPS, Measure, TASKS};
-use magpie_learn::SettingError;
+use magpie_envs::Measure;
 use magpie_rewards::{ModelName, RewardConfig, RewardForm};
-use magpie_search::{Curiosity, Known, Novelty, Scope, SearchConfig, Unit};
-use serde::{Deserialize, Serialize};
+use magpie_search::{Curiosity, SearchConfig, Unit};
+use magpie_settings::{Kind, Method, SettingError, Settings, When, Word, settings, words};
 
 use super::demos::{Demos, FILE as DEMONSTRATIONS};
 use crate::error::RunError;
-use crate::settings::within;
 use crate::world::{ROBOT, World};
 
-/// A search run, resolved: with this and the same version of magpie, anybody gets the same archive.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Config {
-    /// Name of the task.
-    pub task: String,
-    /// How behaviour is measured.
-    pub measure: Measure,
-    /// Seed of all random streams.
-    pub seed: u64,
+settings! {
+    /// A search run, resolved: with this and the same version of magpie, anybody gets the same archive.
+    pub struct Config {
+        /// The task, such as walker2d; `magpie envs` lists them. Always to be named.
+        task: String = String::new();
+        /// How behaviour is measured; `magpie envs` has names and ranges of the dimensions.
+        measure: Measure = Measure::FeetContact, kind MEASURES;
+        /// Of everything random; give each repetition of an experiment its own.
+        seed: u64 = 0, in 0..=LARGEST_WHOLE;
+        /// Iterations to make.
+        iterations: u64 = 40, by [Budget], in 1..=1_000_000_000;
+        /// What a reward is learnt from.
+        demos: Demos, when When::IsNot("reward.model", "true");
+        /// Where the objective reward comes from.
+        reward: RewardConfig;
+        /// The robot, and what it has to cope with.
+        world: World;
+        /// The search itself.
+        search: SearchConfig;
+    }
+}
+
+/// TOML has no larger whole numbers.
+pub(crate) const LARGEST_WHOLE: u64 = i64::MAX as u64;
+
+/// The measures for the reference; magpie-envs has them.
+const MEASURES: Kind = Kind::Words(&[
+    Word { name: "feet_contact", sentence: "share of steps in contact, a dimension for each foot" },
+    Word { name: "jump", sentence: "height of the lowest foot, in m" },
+    Word { name: "angle", sentence: "cosine and sine of the heading" },
+]);
+
+words! {
+    /// How much to spend.
+    pub enum Budget {
+        /// 40 iterations of 300 environments: minutes on two cores.
+        Quick = "quick",
+        /// 500 iterations of 300 environments: an hour on two cores.
+        Desktop = "desktop",
+        /// 2000 iterations of 3000 environments, the paper's own size: a day on two cores.
+        Paper = "paper",
+    }
+}
+
+impl Budget {
     /// Iterations to make.
-    pub iterations: u64,
-    /// What a reward is learnt from.
-    pub demos: Demos,
-    /// Where the objective reward comes from.
-    pub reward: RewardConfig,
-    /// The robot, and what it has to cope with.
-    pub world: World,
-    /// The search itself.
-    pub search: SearchConfig,
+    pub fn iterations(self) -> u64 {
+        match self {
+            Budget::Quick => 40,
+            Budget::Desktop => 500,
+            Budget::Paper => 2000,
+        }
+    }
+
+    /// Environments side by side. A tenth of the paper's to train in where time is short, but all of its branches and the
+    /// waypoints too: their episodes cost less than the updates of PPO, and what is never tried is never found.
+    pub fn environments(self) -> u32 {
+        match self {
+            Budget::Quick | Budget::Desktop => 300,
+            Budget::Paper => 3000,
+        }
+    }
+
+    /// What a preset of this name meant, when method and budget were one choice.
+    pub fn of_preset(preset: Budget) -> (Method, Budget) {
+        (if preset == Budget::Paper { Method::Paper } else { Method::Magpie }, preset)
+    }
 }
 
 /// q of the paper's imitation: what a step earns beside its reward in an episode that falls in an empty cell.
@@ -39,89 +84,28 @@ const CURIOSITY: f64 = 2.0;
 /// p of ant with the true reward: what a step earns beside it. The costs of actions with σ = 1 are about as high.
 const ANT_BASE: f64 = 2.0;
 
-/// Iterations of slow growth after which a search that has no days to wait starts elsewhere.
-const PATIENCE: u32 = 3;
-
-/// Units of the critics' hidden layers where time is short: with the paper's 256 most of it goes into critics.
-const CRITIC: u32 = 64;
-
-/// How far an update may move a policy, in nats, where iterations are few: with the paper's 0.008 updates use half of their
-/// minibatches (walker2d).
-const TARGET_KL: f64 = 0.02;
-
-/// A curiosity for little time, in place of the paper's, which falls silent once the cells around the search policy are
-/// filled, and until then outbids the reward: it feels empty cells from some way off, pays for them in proportion to the
-/// reward of a step, and leads restarts to where there are more.
-fn brisk(curiosity: Curiosity) -> Curiosity {
-    Curiosity {
-        scope: Scope::Segment,
-        novelty: Novelty::Density,
-        width: 3.0,
-        archive: Known::Result,
-        falls: false,
-        unit: Unit::Reward,
-        frontier: true,
-        ..curiosity
-    }
-}
-
-/// How much to spend.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Preset {
-    /// Minutes on two cores.
-    #[default]
-    Quick,
-    /// An hour on two cores.
-    Desktop,
-    /// The paper's own size: a day on two cores.
-    Paper,
-}
-
 impl Config {
-    /// The configuration of a preset. All have the paper's values where they do not say otherwise; learnt rewards have
-    /// the paper's weight of curiosity, the true one has none, but pays an ant to live.
-    pub fn new(task: &str, measure: Measure, model: ModelName, preset: Preset) -> Result<Config, RunError> {
-        let world = World::default();
-        let mut search = SearchConfig::paper(&world.environment(task, Some(measure))?);
-        search.curiosity.weight = Config::usual_curiosity(model);
+    /// The configuration of a method and a budget. Learnt rewards have the paper's weight of curiosity, the true one has
+    /// none, but pays an ant to live.
+    pub fn new(
+        task: &str,
+        measure: Measure,
+        model: ModelName,
+        method: Method,
+        budget: Budget,
+    ) -> Result<Config, RunError> {
+        let mut config = Config::of(method);
+        config.search = SearchConfig::for_task(method, &config.world.environment(task, Some(measure))?);
+        (config.task, config.measure, config.reward.model) = (task.to_owned(), measure, model);
+        (config.iterations, config.search.environments) = (budget.iterations(), budget.environments());
+        let curiosity = &mut config.search.curiosity;
+        curiosity.weight = Config::usual_curiosity(model);
         // At first the control costs of an ant exceed what it is paid for staying alive, and it learns to fall at once.
         // What GAIL pays is never negative.
         if task == "ant" && model == ModelName::True {
-            search.curiosity.base = ANT_BASE;
+            curiosity.base = ANT_BASE;
         }
-        // A tenth of the paper's environments to train in, but all of its branches and the waypoints too: their episodes
-        // cost less than the updates of PPO, and what is never tried is never found.
-        if preset != Preset::Paper {
-            (search.environments, search.waypoints) = (300, true);
-            (search.inward, search.patience, search.critic) = (true, PATIENCE, CRITIC);
-            search.train.target_kl = TARGET_KL;
-            search.curiosity = brisk(search.curiosity);
-        }
-        // What a model pays has no unit, and GAIL pays so little that a walk would serve the measures alone.
-        let scaled = preset != Preset::Paper;
-        let iterations = match preset {
-            Preset::Quick => 40,
-            Preset::Desktop => 500,
-            Preset::Paper => 2000,
-        };
-        Ok(Config {
-            task: task.to_owned(),
-            measure,
-            seed: 0,
-            iterations,
-            demos: Demos::default(),
-            reward: RewardConfig { model, scaled, ..RewardConfig::default() },
-            world,
-            search,
-        })
-    }
-
-    /// A preset for settings that say themselves what they are for: laid over this, they give task (empty if they name
-    /// none), measure and reward, on which the rest of a preset depends.
-    pub fn nameless(preset: Preset) -> Result<Config, RunError> {
-        let config = Config::new(TASKS[0].name, Measure::FeetContact, ModelName::default(), preset)?;
-        Ok(Config { task: String::new(), ..config })
+        Ok(config)
     }
 
     /// The bonus of curiosity if nobody says otherwise: the paper's for rewards that are learnt, none for the true one.
@@ -144,13 +128,15 @@ impl Config {
     pub fn most_env_steps(&self) -> u64 {
         let SearchConfig { environments, episodes, gradient_iterations, walk_iterations, .. } = self.search;
         // A world that cannot be built is refused before anything is run in it.
-        let measures =
-            self.world.environment(&self.task, Some(self.measure)).map_or(0, |env| env.measure_size());
+        let (measures, horizon) = self
+            .world
+            .environment(&self.task, Some(self.measure))
+            .map_or((0, 0), |env| (env.measure_size(), env.episode_steps()));
         let window = u64::from(environments).saturating_mul(self.search.train.window as u64);
         let training =
             window.saturating_mul(u64::from(gradient_iterations).saturating_add(walk_iterations.into()));
         let episodes = self.search.candidates(measures).saturating_mul(episodes.into());
-        let evaluation = episodes.saturating_mul(EPISODE_STEPS.into());
+        let evaluation = episodes.saturating_mul(horizon.into());
         // The first window only looks around.
         training.saturating_add(evaluation).saturating_mul(self.iterations).saturating_add(window)
     }
@@ -167,26 +153,17 @@ impl Config {
 
     /// Refuses what cannot be run with this many dimensions of measure.
     pub fn check(&self, measures: usize) -> Result<(), RunError> {
-        // TOML has no larger whole numbers.
-        within("seed", self.seed, 0..=i64::MAX as u64)?;
-        within("iterations", self.iterations, 1..=1_000_000_000)?;
+        self.check_ranges()?;
         let Curiosity { weight, unit, .. } = self.search.curiosity;
-        if weight != 0.0 && unit == Unit::Reward && self.never_pays() {
-            return Err(RunError::Value {
-                field: "search.curiosity.unit".to_owned(),
-                value: "reward".to_owned(),
-                range:
-                    "step where reward.gail.reward or reward.vail.reward is log_d, which is never positive"
-                        .to_owned(),
-            });
-        }
-        self.search.check(measures).map_err(|SettingError { field, value, range }| RunError::Value {
-            field: format!("search.{field}"),
-            value,
-            range,
-        })
+        let paid = weight == 0.0 || unit != Unit::Reward || !self.never_pays();
+        let range = "step where reward.gail.reward or reward.vail.reward is log_d, which is never positive";
+        SettingError::unless(paid, "search.curiosity.unit", unit, range)?;
+        self.reward.check().map_err(|error| error.under("reward"))?;
+        Ok(self.search.check(measures).map_err(|error| error.under("search"))?)
     }
 }
 
+#[cfg(test)]
+mod golden;
 #[cfg(test)]
 mod tests;

@@ -2,23 +2,24 @@
 
 use std::path::{Path, PathBuf};
 
-use magpie_envs::{EPISODE_STEPS, Environment};
-use magpie_rewards::demonstrations::{DemonstrationError, Given, bundled, import, import_bytes};
-use magpie_rewards::{Demonstrations, ModelName, RewardConfig, Sizes};
-use serde::{Deserialize, Serialize};
+use magpie_demos::{DemonstrationError, Demonstrations, Given, Sizes, bundled, import, import_bytes};
+use magpie_envs::Environment;
+use magpie_rewards::{ModelName, RewardConfig};
+use magpie_settings::settings;
 
 use crate::directory::{RunDirectory, read};
 use crate::error::RunError;
 
-/// What a reward is learnt from.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Demos {
-    /// A file of any format that can be imported; those that come with magpie if not given. In the folder of a run:
-    /// its copy there.
-    pub file: Option<PathBuf>,
-    /// How many of its episodes to learn from, the first ones; all if not given.
-    pub count: Option<usize>,
+settings! {
+    /// What a reward is learnt from.
+    #[derive(Eq)]
+    pub struct Demos {
+        /// A file of any format that `magpie demos import` reads; those that come with magpie if not given. In the folder of a run:
+        /// its copy there.
+        file: Option<PathBuf> = None;
+        /// How many of its episodes to learn from, the first ones; all if not given. `magpie demos make` puts the best one first.
+        count: Option<usize> = None, in 1..;
+    }
 }
 
 /// The copy in the folder of a run.
@@ -34,12 +35,12 @@ impl Demos {
         if reward.model == ModelName::True {
             return Ok(None);
         }
-        let task = env.stage.task.name;
+        let task = env.task();
         let sizes = Sizes { observation: env.observation_size(), action: env.action_size() };
         let mut given = Given {
             task: task.to_owned(),
-            robot: env.robot.name.clone(),
-            horizon: EPISODE_STEPS,
+            robot: env.robot().to_owned(),
+            horizon: env.episode_steps(),
             sizes: Some(sizes),
             ..Given::default()
         };
@@ -122,12 +123,12 @@ mod tests {
     #[test]
     fn every_task_has_demonstrations_to_learn_from() {
         for task in TASKS {
-            let env = Environment::new(task.name, Options::default()).unwrap();
+            let env = Environment::new(task, Options::default()).unwrap();
             let found = Demos::default().find(&RewardConfig::default(), &env).unwrap().unwrap();
             let episodes = &found.columns().episodes;
-            assert_eq!(episodes.len(), 4, "{}", task.name);
+            assert_eq!(episodes.len(), 4, "{task}");
             // One that falls would teach to fall.
-            assert!(episodes.iter().all(|episode| !episode.terminated), "{}", task.name);
+            assert!(episodes.iter().all(|episode| !episode.terminated), "{task}");
         }
     }
 
@@ -135,6 +136,6 @@ mod tests {
     fn a_task_without_bundled_demonstrations_says_what_to_give() {
         let error = RunError::NoDemonstrations { task: "pogo".to_owned(), model: ModelName::Gail };
         let error = error.to_string();
-        assert!(error.contains("--demos") && error.contains("--reward true"), "{error}");
+        assert!(error.contains("name a file") && error.contains("own reward"), "{error}");
     }
 }

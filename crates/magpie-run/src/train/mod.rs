@@ -1,16 +1,19 @@
 //! A search as a run: configuration, demonstrations, folder, metrics, checkpoints.
 
+mod choices;
 mod config;
 mod demos;
-mod later;
 mod metrics;
 mod objective;
 mod ready;
 mod run;
 
-pub use config::{Config, Preset};
+pub use choices::{Choices, Resolved};
+pub(crate) use choices::{about_preset, known_task, of_layers};
+pub(crate) use config::LARGEST_WHOLE;
+pub use config::{Budget, Config};
 pub use demos::Demos;
 pub(crate) use demos::FILE as DEMONSTRATIONS;
-pub use later::fill_in_later_settings;
+pub(crate) use metrics::COLUMNS;
 pub(crate) use run::ARCHIVE;
 pub use run::{Progress, TrainRun};

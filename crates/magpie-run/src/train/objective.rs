@@ -2,9 +2,10 @@
 
 use std::ops::ControlFlow;
 
+use magpie_demos::{Demonstrations, Pairs};
 use magpie_random::Stream;
-use magpie_rewards::{Demonstrations, Pairs, Progress, RewardConfig, RewardModel, build};
-use magpie_search::{Learnt, Objective};
+use magpie_rewards::{Progress, RewardConfig, RewardModel, build};
+use magpie_search::{LearnedReward, Objective};
 
 use crate::error::RunError;
 
@@ -13,21 +14,32 @@ pub(crate) struct Draft {
     model: Box<dyn RewardModel>,
     expert: Pairs,
     scaled: bool,
+    /// Steps of an episode.
+    horizon: u32,
     seed: u64,
 }
 
 impl Draft {
     /// Checks the configuration and makes the model, with first parameters.
-    pub fn new(config: &RewardConfig, demonstrations: &Demonstrations, seed: u64) -> Result<Draft, RunError> {
+    pub fn new(
+        config: &RewardConfig,
+        gamma: f32,
+        demonstrations: &Demonstrations,
+        horizon: u32,
+        seed: u64,
+    ) -> Result<Draft, RunError> {
         let mut draws = Stream::new(seed, "initial reward model").draws(0, 0);
-        let model = build(config, demonstrations.sizes(), &mut draws)?;
+        let model = build(config, demonstrations.sizes(), gamma, &mut draws)?;
         let kept = demonstrations.columns().about.every;
-        let expert = demonstrations.thinned(config.thinning, model.needs()).map_err(|_| RunError::Value {
-            field: "reward.thinning".to_owned(),
-            value: config.thinning.to_string(),
-            range: format!("a multiple of {kept}: the demonstrations hold every {kept}th step alone"),
-        })?;
-        Ok(Draft { model, expert, scaled: config.scaled, seed })
+        let expert =
+            demonstrations.thinned(config.thinning, model.needs().next_observations).map_err(|_| {
+                RunError::Value {
+                    field: "reward.thinning".to_owned(),
+                    value: config.thinning.to_string(),
+                    range: format!("a multiple of {kept}: the demonstrations hold every {kept}th step alone"),
+                }
+            })?;
+        Ok(Draft { model, expert, scaled: config.scaled, horizon, seed })
     }
 
     /// For a run that starts: what has to be learnt from the demonstrations alone is learnt now.
@@ -37,7 +49,7 @@ impl Draft {
     ) -> Result<Objective, RunError> {
         let mut draws = Stream::new(self.seed, "preparation of the reward model").draws(0, 0);
         let mut stopped = false;
-        self.model.prepare(&self.expert.transitions(), &mut draws, &mut |now| {
+        self.model.prepare(&(&self.expert).into(), &mut draws, &mut |now| {
             let go_on = progress(now);
             // The model does not say whether it was stopped, and one that was is of no use.
             stopped |= go_on.is_break();
@@ -51,6 +63,6 @@ impl Draft {
 
     /// For a run that goes on: whatever the model knows comes from the checkpoint.
     pub fn restorable(self) -> Objective {
-        Objective::Learnt(Learnt::new(self.model, self.expert, self.scaled))
+        Objective::Learned(LearnedReward::new(self.model, self.expert, self.scaled, self.horizon))
     }
 }

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use magpie_demos::Demonstrations;
 use magpie_envs::Environment;
-use magpie_rewards::Demonstrations;
 
 use super::config::Config;
 use super::objective::Draft;
@@ -28,7 +28,11 @@ impl Config {
         self.check(env.measure_size())?;
         let found = self.demos.find(&self.reward, &env)?;
         let chosen = found.clone().map(|all| self.demos.chosen(all));
-        let draft = chosen.as_ref().map(|d| Draft::new(&self.reward, d, self.seed)).transpose()?;
+        let (gamma, horizon) = (self.search.train.gamma, env.episode_steps());
+        let draft = chosen
+            .as_ref()
+            .map(|chosen| Draft::new(&self.reward, gamma, chosen, horizon, self.seed))
+            .transpose()?;
         Ok(Ready { env, found, chosen, draft })
     }
 }

@@ -5,10 +5,6 @@ mod info;
 mod make;
 mod table;
 
-use std::path::Path;
-
-use anyhow::ensure;
-
 #[derive(clap::Args)]
 pub struct Args {
     #[command(subcommand)]
@@ -23,13 +19,6 @@ enum Command {
     Info(info::Args),
     /// Read demonstrations from elsewhere: the paper's .pt, the npz of the library imitation, Minari's hdf5.
     Import(import::Args),
-}
-
-/// Refuses to write over the file that is being read.
-fn keep_apart(file: &Path, option: &str, out: &Path) -> anyhow::Result<()> {
-    let same = file.canonicalize().is_ok_and(|file| out.canonicalize().is_ok_and(|out| file == out));
-    ensure!(!same, "{option} {}: this is the file to read; choose another to write", out.display());
-    Ok(())
 }
 
 pub fn run(args: &Args) -> anyhow::Result<()> {

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use magpie_rewards::Demonstrations;
+use magpie_demos::Demonstrations;
 
 /// Writes where demonstrations come from, and a line for each episode. What is not known is a dash.
 pub fn write(out: &mut dyn Write, demonstrations: &Demonstrations) -> std::io::Result<()> {

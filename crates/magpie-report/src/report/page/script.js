@@ -72,11 +72,13 @@ const say = (svg, event) => {
     const n = text.split(" ").map(Number);
     const [x, y, [across, up]] = [n.slice(0, 4), n.slice(4, 8), n.slice(8)];
     if (px < x[2] || px > x[3] || py < y[3] || py > y[2]) continue;
+    const value = event.target.dataset && event.target.dataset.value;
+    // Regions of centroids have no rows and columns.
+    if (across === 0 && value !== undefined) return "return about " + digits(Number(value));
     if (across > 0) {
       const cell = (axis, count, pixel) =>
         Math.min(count - 1, Math.floor(((pixel - axis[2]) / (axis[3] - axis[2])) * count));
       const where = up > 0 ? cell(x, across, px) + "," + cell(y, up, py) : String(cell(x, across, px));
-      const value = event.target.dataset && event.target.dataset.value;
       return "cell " + where + (value === undefined ? ": empty" : ": return " + (up > 0 ? "about " : "") + digits(Number(value)));
     }
     const lines = [...svg.querySelectorAll("path[data-name]")].map((path) => {

@@ -1,0 +1,52 @@
+//! What can go wrong with a file of demonstrations.
+
+use std::io::{self, ErrorKind};
+use std::path::PathBuf;
+
+/// What is wrong with demonstrations: what was found and what was expected.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct Problem(pub String);
+
+impl From<magpie_npz::NpzError> for Problem {
+    fn from(error: magpie_npz::NpzError) -> Problem {
+        Problem(error.to_string())
+    }
+}
+
+/// An error with the file that it is about.
+#[derive(Debug, thiserror::Error)]
+pub enum DemonstrationError {
+    /// The operating system refused.
+    #[error("{}: {action}: {}", path.display(), in_words(reason))]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What was being done.
+        action: &'static str,
+        /// Why not.
+        reason: std::io::Error,
+    },
+    /// The content is not what it should be.
+    #[error("{}: {problem}", path.display())]
+    Content {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        problem: Problem,
+    },
+}
+
+/// Why the operating system refused, with what to do where that is known.
+pub fn in_words(reason: &io::Error) -> String {
+    match reason.kind() {
+        ErrorKind::NotFound => "there is no such file or folder; check the path".to_owned(),
+        _ => reason.to_string(),
+    }
+}
+
+/// Fails with a formatted problem.
+macro_rules! problem {
+    ($($text:tt)*) => { Err($crate::error::Problem(format!($($text)*))) };
+}
+pub(crate) use problem;

@@ -1,0 +1,326 @@
+//! A run in its folder: what all kinds of runs have in common.
+//!
+//! A [`Run`] creates or opens a folder and holds its lock, copies into it what the run depends on, iterates, appends to
+//! the tables, saves now and then, and goes on from what was saved as if it had never stopped. What is computed, a
+//! [`Kind`] says.
+//!
+//! Files are written in an order that survives death at any moment: rows of the tables are synced before the checkpoint
+//! that counts on them, results follow the checkpoint and are written again from it on resume, and a new folder gets its
+//! configuration last, without which it is no run.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use magpie_nn::Kernel;
+use magpie_settings::Settings;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use crate::checkpoint;
+use crate::column::Column;
+use crate::directory::{CONFIG, RunDirectory};
+use crate::error::RunError;
+use crate::metrics::Metrics;
+use crate::settings::{read_text, resolve};
+use crate::tensorboard::Events;
+use crate::world::World;
+
+/// What a run computes, iteration by iteration.
+pub trait Kind: Sized {
+    /// Its configuration.
+    type Config: Plan;
+    /// What lives from one iteration to the next, as it comes from a checkpoint.
+    type State: DeserializeOwned;
+    /// What an iteration gave.
+    type Report: 'static;
+
+    /// The command that makes such runs.
+    const COMMAND: &'static str;
+    /// The name of the checkpoint, which tells kinds apart.
+    const CHECKPOINT: &'static str;
+    /// Whether an iteration that failed leaves the state before it, which is then saved.
+    const KEEPS_STATE: bool;
+
+    /// The columns of its table.
+    fn columns() -> &'static [Column<Progress<Self::Report>>];
+
+    /// Iterations made.
+    fn iteration(&self) -> u64;
+
+    /// How much of [`Plan::length`] has been done.
+    fn done(&self) -> u64;
+
+    /// Where TensorBoard shows the state.
+    fn event_step(&self) -> u64;
+
+    /// Makes an iteration.
+    fn step(&mut self) -> Result<Self::Report, RunError>;
+
+    /// An error if the iteration, whose row is in the table by now, is the last one that can be made.
+    fn check(report: Self::Report) -> Result<Self::Report, RunError> {
+        Ok(report)
+    }
+
+    /// What a checkpoint has to keep.
+    fn state(&self) -> impl Serialize + '_;
+
+    /// Writes what the run has found so far, beside the checkpoint.
+    fn write_results(&self, config: &Self::Config, directory: &RunDirectory) -> Result<(), RunError>;
+}
+
+/// What the driver has to know of a configuration.
+pub trait Plan: Settings + Clone + PartialEq + Serialize + DeserializeOwned {
+    /// Robot and changes to the world.
+    fn world_mut(&mut self) -> &mut World;
+
+    /// How long to run: all that may change when a run goes on.
+    fn length(&self) -> u64;
+
+    /// Runs longer, or less long.
+    fn set_length(&mut self, length: u64);
+}
+
+/// A run under way, in its folder.
+pub struct Run<K: Kind> {
+    config: K::Config,
+    kept: Kept,
+    pub(crate) kind: K,
+    directory: RunDirectory,
+    metrics: Metrics,
+    pub(crate) events: Events,
+    /// Iterations between checkpoints; by the clock if not given.
+    save_every: Option<u64>,
+    /// Time spent in earlier processes.
+    seconds_before: f64,
+    /// What they multiplied with.
+    kernel_before: String,
+    started: Instant,
+    saved: Instant,
+    /// How long that took.
+    saving: Duration,
+}
+
+impl<K: Kind> std::fmt::Debug for Run<K> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let (folder, iteration) = (self.directory.path(), self.kind.iteration());
+        f.debug_struct("Run").field("folder", &folder).field("iteration", &iteration).finish_non_exhaustive()
+    }
+}
+
+/// What files in the folder must still be when the run goes on.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub(crate) struct Kept {
+    /// The text of the robot file, if the robot is not the task's own.
+    pub robot: Option<String>,
+    /// The checksum of the demonstrations, if the reward is learned from any.
+    pub demonstrations: Option<u32>,
+}
+
+/// What is kept across processes.
+#[derive(Deserialize)]
+struct Saved<C, S> {
+    config: C,
+    kept: Kept,
+    kernel: String,
+    state: S,
+    seconds: f64,
+}
+
+/// The same, without a copy of the state.
+#[derive(Serialize)]
+struct Saving<'a, C, S> {
+    config: &'a C,
+    kept: &'a Kept,
+    kernel: &'static str,
+    state: S,
+    seconds: f64,
+}
+
+/// What an iteration gave, and how far the run is.
+#[derive(Debug, Clone)]
+pub struct Progress<R> {
+    /// The iteration.
+    pub report: R,
+    /// Seconds of work, earlier processes included.
+    pub seconds: f64,
+    /// Whether a checkpoint and the results were written.
+    pub saved: bool,
+}
+
+/// At most this much work, and the iteration under way, is lost when a run is killed; a run that takes long to save does
+/// so less often.
+const SAVE_EVERY: Duration = Duration::from_secs(60);
+const SAVE_AT_LEAST_EVERY: Duration = Duration::from_secs(240);
+
+const METRICS: &str = "metrics.csv";
+
+fn names<K: Kind>() -> Vec<&'static str> {
+    K::columns().iter().map(Column::name).collect()
+}
+
+impl<K: Kind> Run<K> {
+    /// Starts a run in a new folder. A robot file is copied into it, so that the run does not depend on the original;
+    /// `move_in` does the same with demonstrations and returns their checksum, and `build` prepares the first iteration.
+    pub(crate) fn begin(
+        mut config: K::Config,
+        path: &Path,
+        move_in: impl FnOnce(&mut K::Config, &RunDirectory) -> Result<Option<u32>, RunError>,
+        build: impl FnOnce(&K::Config) -> Result<K, RunError>,
+    ) -> Result<Run<K>, RunError> {
+        let directory = RunDirectory::create(path)?;
+        let robot = config.world_mut().move_in(&directory)?;
+        let kept = Kept { robot, demonstrations: move_in(&mut config, &directory)? };
+        let kind = build(&config)?;
+        let metrics = Metrics::create(&directory.file(METRICS), &names::<K>())?;
+        let events = Events::create(path)?;
+        let mut run = Run::assemble(config, kept, kind, directory, (metrics, events));
+        // The configuration comes last: a folder with one can be resumed.
+        run.save()?;
+        run.write_config()?;
+        Ok(run)
+    }
+
+    /// Goes on with a run, further than first planned if `length` says so. `build` restores what it computes from its
+    /// configuration, whose robot is named as seen from outside of the folder, and from its state.
+    pub(crate) fn go_on(
+        path: &Path,
+        length: Option<u64>,
+        build: impl FnOnce(K::Config, &Kept, K::State) -> Result<K, RunError>,
+    ) -> Result<Run<K>, RunError> {
+        let directory = RunDirectory::open_kind(path, K::COMMAND, K::CHECKPOINT)?;
+        let saved: Saved<K::Config, K::State> = checkpoint::load(&directory.file(K::CHECKPOINT))?;
+        let file = directory.file(CONFIG);
+        let mut config = resolve(saved.config.clone(), Some((&file, &read_text(&file)?)), &[])?;
+        // How long to run may change; anything else would make results that no configuration describes.
+        let mut before = saved.config;
+        before.set_length(config.length());
+        if config != before {
+            return Err(RunError::changed(&file));
+        }
+        let further = length.is_some_and(|length| length != config.length());
+        config.set_length(length.unwrap_or(config.length()));
+        let mut outside = config.clone();
+        *outside.world_mut() = World::unchanged(path, saved.kept.robot.as_deref())?;
+        let kind = build(outside, &saved.kept, saved.state)?;
+        let metrics = Metrics::resume(&directory.file(METRICS), &names::<K>(), kind.iteration())?;
+        let events = Events::resume(path, kind.event_step())?;
+        let mut run = Run::assemble(config, saved.kept, kind, directory, (metrics, events));
+        run.seconds_before = saved.seconds;
+        run.kernel_before = saved.kernel;
+        if further {
+            run.write_config()?;
+        }
+        // The process may have died between the two files, and the checkpoint is the one to believe.
+        run.kind.write_results(&run.config, &run.directory)?;
+        Ok(run)
+    }
+
+    fn assemble(
+        config: K::Config,
+        kept: Kept,
+        kind: K,
+        directory: RunDirectory,
+        (metrics, events): (Metrics, Events),
+    ) -> Run<K> {
+        let now = Instant::now();
+        Run {
+            config,
+            kept,
+            kind,
+            directory,
+            metrics,
+            events,
+            save_every: None,
+            seconds_before: 0.0,
+            kernel_before: Kernel::best().name().to_owned(),
+            started: now,
+            saved: now,
+            saving: Duration::ZERO,
+        }
+    }
+
+    /// Saves after every so many iterations, in place of once a minute.
+    pub fn save_every(&mut self, iterations: u64) {
+        self.save_every = Some(iterations.max(1));
+    }
+
+    /// The kernel that the run was made with so far, if this machine's is another one: from here on the bytes will not
+    /// be those of a run that had stayed.
+    pub fn other_kernel(&self) -> Option<&str> {
+        Some(self.kernel_before.as_str()).filter(|&before| !Kernel::best().gives_the_bits_of(before))
+    }
+
+    /// The configuration, resolved.
+    pub fn config(&self) -> &K::Config {
+        &self.config
+    }
+
+    /// The folder.
+    pub fn directory(&self) -> &RunDirectory {
+        &self.directory
+    }
+
+    /// Whether all that was planned has been done.
+    pub fn is_finished(&self) -> bool {
+        self.kind.done() >= self.config.length()
+    }
+
+    /// One iteration; saves now and then. If learning fails, the last good state is saved first, where there is one.
+    pub fn iterate(&mut self) -> Result<Progress<K::Report>, RunError> {
+        let report = self.kind.step().map_err(|reason| self.stopped(reason))?;
+        let mut progress = Progress { report, seconds: self.seconds(), saved: false };
+        let row: Vec<f64> = K::columns().iter().map(|column| column.of(&progress)).collect();
+        self.metrics.append(&row)?;
+        let events = K::columns().iter().zip(row).map(|(column, number)| column.event(number));
+        self.events.row(self.kind.event_step(), events)?;
+        progress.report = K::check(progress.report).map_err(|reason| self.stopped(reason))?;
+        let due = match self.save_every {
+            Some(iterations) => self.kind.iteration().is_multiple_of(iterations),
+            // A large archive takes its time to write: most of it should go into the search.
+            None => self.saved.elapsed() > (50 * self.saving).clamp(SAVE_EVERY, SAVE_AT_LEAST_EVERY),
+        };
+        progress.saved = due || self.is_finished();
+        if progress.saved {
+            self.save()?;
+        }
+        Ok(progress)
+    }
+
+    /// Keeps the last good state, if this is one, and hands back why the run has stopped.
+    fn stopped(&mut self, reason: RunError) -> RunError {
+        if K::KEEPS_STATE {
+            // If this fails as well, the checkpoint before it stays, and the first reason is the one to know.
+            let _ = self.save();
+        }
+        reason
+    }
+
+    /// Writes a checkpoint and the results as they are now.
+    pub fn save(&mut self) -> Result<(), RunError> {
+        let begun = Instant::now();
+        let state = Saving {
+            config: &self.config,
+            kept: &self.kept,
+            kernel: Kernel::best().name(),
+            state: self.kind.state(),
+            seconds: self.seconds(),
+        };
+        self.metrics.sync()?;
+        checkpoint::save(&self.directory.file(K::CHECKPOINT), &state)?;
+        drop(state);
+        self.kind.write_results(&self.config, &self.directory)?;
+        self.saved = Instant::now();
+        self.saving = begun.elapsed();
+        Ok(())
+    }
+
+    fn write_config(&self) -> Result<(), RunError> {
+        let text = toml::to_string_pretty(&self.config)
+            .map_err(|e| RunError::Config { path: self.directory.file(CONFIG), problem: e.to_string() })?;
+        self.directory.write(CONFIG, text.as_bytes())
+    }
+
+    fn seconds(&self) -> f64 {
+        self.seconds_before + self.started.elapsed().as_secs_f64()
+    }
+}

@@ -1,0 +1,83 @@
+//! What one does with the results of a run: look at them, run them again, hand them on.
+//!
+//! Each operation takes typed options and gives a typed result; none prints, and those that write a file say so. An
+//! archive is opened once ([`OpenArchive`]) and is then shown ([`archive_info`]), run again ([`evaluate_archive`]), drawn
+//! ([`draw_archive`]), exported ([`export_archive`]) or asked to demonstrate ([`demonstrate`]).
+
+mod demonstrate;
+mod evaluate;
+mod export;
+mod import;
+mod inspect;
+mod open;
+mod output;
+mod picture;
+
+pub use demonstrate::{Choice, DemonstrateOptions, demonstrate};
+pub use evaluate::{
+    ArchiveEvaluation, EvaluateOptions, PolicyEvaluation, Selection, evaluate_archive, evaluate_policy,
+};
+pub use export::{ExportFormat, export_archive};
+pub use import::{ImportOptions, import_demonstrations};
+pub use inspect::{ArchiveInfo, BestElite, archive_info};
+pub use open::{OpenArchive, holds_archive};
+pub use output::may_write;
+pub use picture::{ArchivePicture, draw_archive, draw_demonstrations};
+
+#[cfg(test)]
+mod tests {
+    use magpie_envs::Measure;
+    use magpie_learn::Actions;
+    use magpie_nn::Shape;
+    use magpie_qd::{Acceptance, ArchivePair, Candidate, Cells, Cvt, Grid, Provenance};
+    use magpie_random::Stream;
+
+    use super::OpenArchive;
+    use crate::archive::{About, save_archive};
+    use crate::world::World;
+
+    /// A grid and a tessellation of one measure.
+    pub(super) const CELLS: [fn() -> Cells; 2] = [
+        || Grid::new(vec![5], vec![0.0], vec![1.0]).unwrap().into(),
+        || Cvt::new(vec![0.1, 0.4, 0.7, 0.95], 1).unwrap().into(),
+    ];
+
+    /// Two elites of hopper with random actors of eight units, which act by their means; the second one is the better.
+    pub(super) fn hopper(cells: Cells) -> (tempfile::TempDir, OpenArchive) {
+        let actor = Shape::tanh(&[11, 8, 3]).unwrap();
+        let parameters = actor.parameters() + actor.outputs();
+        let mut draws = Stream::new(1, "elites").draws(0, 0);
+        let mut extra = vec![0.0; 11];
+        extra.extend([1.0; 12]);
+        let mut archives =
+            ArchivePair::new(cells.clone(), Acceptance::Elitist, parameters, extra.len()).unwrap();
+        for (objective, measure) in [(1.0, 0.1), (2.0, 0.7)] {
+            let solution: Vec<f32> = (0..parameters).map(|_| draws.uniform(-0.5, 0.5)).collect();
+            let candidate = Candidate {
+                solution: &solution,
+                extra: &extra,
+                objective,
+                measures: &[measure],
+                length: 10.0,
+                provenance: Provenance { iteration: 1, branch: None },
+            };
+            archives.add(&[candidate]).unwrap();
+        }
+        let about = About {
+            task: "hopper".to_owned(),
+            measure: Measure::FeetContact,
+            names: vec!["foot contact".to_owned()],
+            ranges: vec![[0.0, 1.0]],
+            cells,
+            actor,
+            actions: Actions::Mean,
+            world: World::default(),
+            qd_offset: 0.9,
+            iteration: 1,
+        };
+        let folder = tempfile::tempdir().unwrap();
+        save_archive(&folder.path().join("archive.safetensors"), &archives, &about).unwrap();
+        let open = OpenArchive::open(folder.path()).unwrap();
+        (folder, open)
+    }
+}

@@ -1,0 +1,67 @@
+//! Where results may not be written.
+
+use std::path::Path;
+
+use crate::directory::CONFIG;
+use crate::error::RunError;
+
+/// What runs leave in their folders.
+const FILES_OF_A_RUN: [&str; 8] = [
+    crate::train::ARCHIVE,
+    CONFIG,
+    crate::train::DEMONSTRATIONS,
+    "lock",
+    "metrics.csv",
+    crate::ppo::POLICY,
+    crate::reevaluation::FILE,
+    crate::world::ROBOT,
+];
+
+/// Refuses to write a result over a file of a run, or over one of the files that it is made from.
+pub fn may_write(out: &Path, read: &[&Path]) -> Result<(), RunError> {
+    let folder = out.parent().unwrap_or(Path::new(""));
+    let in_run = |folder: &Path| folder.join(CONFIG).is_file();
+    let named = out.file_name().is_some_and(|name| FILES_OF_A_RUN.iter().any(|&file| name == file));
+    let in_checkpoint = folder.ends_with("checkpoint") && folder.parent().is_some_and(in_run);
+    if named && in_run(folder) || in_checkpoint {
+        let problem = "this is the name of a file that a run needs; choose another";
+        return Err(RunError::Output { path: out.to_owned(), problem: problem.to_owned() });
+    }
+    if out.exists() && !out.is_file() {
+        let problem = "exists and is not an ordinary file; choose another name";
+        return Err(RunError::Output { path: out.to_owned(), problem: problem.to_owned() });
+    }
+    let same =
+        |read: &&Path| read.canonicalize().is_ok_and(|read| out.canonicalize().is_ok_and(|out| read == out));
+    if read.iter().any(same) {
+        let problem = "this is the file to read; choose another to write";
+        return Err(RunError::Output { path: out.to_owned(), problem: problem.to_owned() });
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_that_is_needed_is_written_over() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        assert!(may_write(&at("metrics.csv"), &[]).is_ok(), "this is not the folder of a run yet");
+        std::fs::create_dir(at("checkpoint")).unwrap();
+        for file in [CONFIG, "own.txt"] {
+            std::fs::write(at(file), "").unwrap();
+        }
+        assert!(may_write(&at("own.txt"), &[]).is_ok());
+        for (file, read, problem) in [
+            ("metrics.csv", "own.txt", "a file that a run needs"),
+            ("checkpoint/search", "own.txt", "a file that a run needs"),
+            ("own.txt", "checkpoint/../own.txt", "this is the file to read"),
+            ("checkpoint", "own.txt", "not an ordinary file"),
+        ] {
+            let error = may_write(&at(file), &[&at(read)]).unwrap_err().to_string();
+            assert!(error.contains(problem), "{file}: {error}");
+        }
+    }
+}

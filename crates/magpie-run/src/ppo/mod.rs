@@ -1,0 +1,10 @@
+//! Training one policy on the task's own reward.
+
+mod config;
+mod metrics;
+mod run;
+
+pub use config::{Choices, Config};
+pub(crate) use metrics::COLUMNS;
+pub(crate) use run::POLICY;
+pub use run::{PpoRun, Progress, Report};

@@ -1,0 +1,481 @@
+//! What there is to know of each setting, for people: defaults as they turn out for tasks, rewards and budgets.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::sync::LazyLock;
+
+use magpie_envs::{Measure, TASKS};
+use magpie_rewards::ModelName;
+use magpie_settings::{By, Kind, Method, Setting, When, nearest, retired_of, settings_of};
+use serde::Serialize;
+use toml::{Table, Value};
+
+use crate::error::RunError;
+use crate::train::{Budget, Config};
+use crate::{ppo, train};
+
+/// All settings of a search, in the order in which they are declared.
+pub fn registry() -> &'static [Setting] {
+    static REGISTRY: LazyLock<Vec<Setting>> = LazyLock::new(settings_of::<train::Config>);
+    &REGISTRY
+}
+
+/// Brings the configuration of an older search up to date: adds what it does not say because there was no such setting when
+/// it was written, and drops what there is no more, if nothing is lost. At first the model was all that there was to say
+/// about a reward.
+pub fn bring_up_to_date(config: &mut Table) {
+    if let Some(Value::String(model)) = config.get("reward") {
+        let reward = Table::from_iter([("model".to_owned(), Value::String(model.clone()))]);
+        config.insert("reward".to_owned(), Value::Table(reward));
+    }
+    magpie_settings::bring_up_to_date::<train::Config>(config);
+}
+
+/// Why a key has no effect in the configuration of a search, if it has none.
+pub fn idle_for(key: &str, config: &Table) -> Option<When> {
+    magpie_settings::idle_for::<train::Config>(key, config)
+}
+
+/// Whether earlier versions had a setting of this key.
+pub fn is_retired(key: &str) -> bool {
+    retired_of::<train::Config>().iter().any(|retired| retired.key == key)
+}
+
+/// A setting as help and reference show it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Reference {
+    /// Its key.
+    pub key: String,
+    /// What it can be set to.
+    pub kind: String,
+    /// The words that it takes, if it takes some of a list, and what they mean.
+    pub words: Vec<(&'static str, String)>,
+    /// Our default, and where it is another.
+    pub magpie: String,
+    /// The paper's default, and where it is another.
+    pub paper: String,
+    /// The numbers that are allowed.
+    pub range: Option<String>,
+    /// What it is counted in.
+    pub unit: Option<&'static str>,
+    /// Without this it has no effect.
+    pub when: Option<String>,
+    /// What it does.
+    pub sentence: String,
+    /// The first version with it.
+    pub since: &'static str,
+    /// What it is for, if only to agree with another implementation.
+    pub parity: Option<&'static str>,
+}
+
+/// All settings of a search.
+pub fn reference() -> Result<Vec<Reference>, RunError> {
+    let mut defaults = Defaults::default();
+    let referred = |setting: &Setting| {
+        let [magpie, paper] =
+            [Method::Magpie, Method::Paper].map(|method| defaults.in_words(setting, method));
+        Ok(Reference { magpie: magpie?, paper: paper?, ..Reference::of(setting) })
+    };
+    registry().iter().map(referred).collect()
+}
+
+/// The setting of this key, or those of this table; all that are not for comparisons alone, if nothing is asked for.
+pub fn find(all: Vec<Reference>, asked: Option<&str>) -> Result<Vec<Reference>, RunError> {
+    let Some(asked) = asked else {
+        return Ok(all.into_iter().filter(|setting| setting.parity.is_none()).collect());
+    };
+    let is_below =
+        |key: &str| key.strip_prefix(asked).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
+    if all.iter().any(|setting| is_below(&setting.key)) {
+        return Ok(all.into_iter().filter(|setting| is_below(&setting.key)).collect());
+    }
+    let keys = || all.iter().map(|setting| setting.key.as_str());
+    let last = |key: &str| key.rsplit('.').next().map(str::to_owned).unwrap_or_default();
+    let same_end = keys().find(|key| last(key) == last(asked));
+    let problem = match same_end.or_else(|| nearest(asked, keys())) {
+        Some(near) => format!("there is no such setting; did you mean `{near}`?"),
+        None => "there is no such setting; ask for none to see all".to_owned(),
+    };
+    Err(RunError::Setting { place: asked.to_owned(), problem })
+}
+
+impl Reference {
+    fn of(setting: &Setting) -> Reference {
+        let one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let words = match setting.kind {
+            Kind::Words(words) => words.iter().map(|word| (word.name, one_line(word.sentence))).collect(),
+            _ => Vec::new(),
+        };
+        let when: Vec<String> = setting.when.iter().map(ToString::to_string).collect();
+        Reference {
+            key: setting.key.clone(),
+            kind: setting.kind.to_string(),
+            words,
+            magpie: shown(setting.magpie.as_ref()),
+            paper: shown(setting.paper.as_ref()),
+            range: setting.range.clone(),
+            unit: setting.unit,
+            when: (!when.is_empty()).then(|| when.join(" and ")),
+            sentence: setting.sentence.clone(),
+            since: setting.since,
+            parity: setting.parity,
+        }
+    }
+}
+
+/// As files have it.
+fn shown(value: Option<&Value>) -> String {
+    match value {
+        None => "none".to_owned(),
+        Some(Value::String(text)) if text.is_empty() => "none".to_owned(),
+        Some(Value::Table(table)) if table.is_empty() => "none".to_owned(),
+        Some(Value::Float(number)) => number.to_string(),
+        Some(value) => value.to_string(),
+    }
+}
+
+/// Configurations as they turn out, each made once.
+#[derive(Default)]
+struct Defaults(BTreeMap<String, Table>);
+
+/// What a default may depend on.
+#[derive(Clone, Copy)]
+struct Place {
+    task: &'static str,
+    measure: Measure,
+    model: ModelName,
+    budget: Budget,
+}
+
+impl Defaults {
+    fn of(&mut self, method: Method, place: Place) -> Result<&Table, RunError> {
+        let Place { task, measure, model, budget } = place;
+        let name = format!("{method} {task} {measure} {model} {budget}");
+        if !self.0.contains_key(&name) {
+            let config = Config::new(task, measure, model, method, budget)?;
+            self.0.insert(name.clone(), table_of(&config));
+        }
+        Ok(&self.0[&name])
+    }
+
+    /// The usual value, and where there is another one.
+    fn in_words(&mut self, setting: &Setting, method: Method) -> Result<String, RunError> {
+        let asks = |by: By| setting.by.contains(&by);
+        let usual = Place {
+            task: "walker2d",
+            measure: Measure::FeetContact,
+            model: ModelName::Gail,
+            budget: Budget::Quick,
+        };
+        if asks(By::Budget) {
+            let mut values = Vec::new();
+            for budget in Budget::ALL {
+                let value = shown(value(self.of(method, Place { budget, ..usual })?, &setting.key));
+                values.push(format!("{budget} {value}"));
+            }
+            return Ok(values.join(", "));
+        }
+        let common = match setting.by {
+            [] => {
+                return Ok(shown(if method == Method::Paper {
+                    setting.paper.as_ref()
+                } else {
+                    setting.magpie.as_ref()
+                }));
+            }
+            _ => shown(value(self.of(method, usual)?, &setting.key)),
+        };
+        let models: &[ModelName] =
+            if asks(By::Reward) { &[ModelName::Gail, ModelName::True] } else { &[ModelName::Gail] };
+        let measures: &[Measure] = if asks(By::Measure) { &Measure::ALL } else { &[Measure::FeetContact] };
+        let mut exceptions: Vec<(String, String)> = Vec::new();
+        for &model in models {
+            for &measure in measures {
+                let mut of_tasks = Vec::new();
+                for task in TASKS {
+                    let table = self.of(method, Place { task, measure, model, ..usual })?;
+                    of_tasks.push((task, shown(value(table, &setting.key))));
+                }
+                let everywhere = of_tasks.iter().all(|(_, value)| *value == of_tasks[0].1);
+                let beside = match (asks(By::Reward), asks(By::Measure)) {
+                    (true, _) if model == ModelName::True => " with the true reward".to_owned(),
+                    (_, true) => format!(" with {measure}"),
+                    _ => String::new(),
+                };
+                if everywhere && of_tasks[0].1 != common {
+                    exceptions.push((beside.trim().to_owned(), of_tasks[0].1.clone()));
+                } else {
+                    let other = of_tasks.into_iter().filter(|(_, value)| *value != common);
+                    exceptions.extend(other.map(|(task, value)| (format!("{task}{beside}"), value)));
+                }
+            }
+        }
+        let mut words = common;
+        for (place, value) in exceptions {
+            let _ = write!(words, "; {place} {value}");
+        }
+        Ok(words)
+    }
+}
+
+fn table_of<T: Serialize>(config: &T) -> Table {
+    toml::to_string(config).ok().and_then(|text| text.parse().ok()).unwrap_or_default()
+}
+
+/// The value of a dotted key.
+fn value<'a>(table: &'a Table, key: &str) -> Option<&'a Value> {
+    let (first, rest) = match key.split_once('.') {
+        None => return table.get(key),
+        Some(parts) => parts,
+    };
+    value(table.get(first)?.as_table()?, rest)
+}
+
+/// The reference of the documentation.
+pub fn markdown() -> Result<String, RunError> {
+    let mut text = HEAD.to_owned();
+    let (compared, public): (Vec<_>, Vec<_>) =
+        reference()?.into_iter().partition(|setting| setting.parity.is_some());
+    sections(&mut text, &public, "##");
+    let _ = writeln!(
+        text,
+        "\n## Only for comparisons\n\nThere to agree with another implementation; `magpie settings --all` shows them.\n\n\
+         | key | magpie | paper | range | what it does |\n|---|---|---|---|---|"
+    );
+    for setting in &compared {
+        row(&mut text, setting, &setting.key);
+    }
+    text.push_str(PPO);
+    let usual = table_of(&ppo::Config::new("walker2d", 0, ppo::Config::default().steps)?);
+    let of_ppo: Vec<Reference> = settings_of::<ppo::Config>()
+        .iter()
+        .map(|setting| {
+            let default = shown(value(&usual, &setting.key));
+            Reference { magpie: default.clone(), paper: default, when: None, ..Reference::of(setting) }
+        })
+        .collect();
+    let _ = writeln!(text, "| key | default | of a search, magpie |\n|---|---|---|");
+    let searched = reference()?;
+    for setting in of_ppo.iter().filter(|setting| !setting.key.starts_with("world.")) {
+        let same = format!("search.{}", setting.key);
+        let there = searched.iter().find(|other| other.key == same || other.key == setting.key);
+        let there = there.map_or("—".to_owned(), |other| code(&other.magpie));
+        let _ = writeln!(text, "| `{}` | {} | {there} |", setting.key, code(&setting.magpie));
+    }
+    Ok(text)
+}
+
+const HEAD: &str = "\
+# Settings
+
+<!-- Generated: magpie settings --markdown > docs/reference/settings.md -->
+
+Every setting of a search, with the defaults of both methods (`--method magpie`, which is ours, and `--method paper`). How
+settings are laid over each other is in [docs/search.md](../search.md#settings). `magpie settings KEY` shows one, or one table.
+";
+
+const PPO: &str = "
+## `magpie ppo`
+
+The keys of a run of one policy, whose `train` is what `search.train` is for a search. With time steps of less than 20 ms, of the
+task's own robot, `train.gamma` is 0.995, else 0.99.
+
+";
+
+fn sections(text: &mut String, settings: &[Reference], level: &str) {
+    let mut before = None;
+    for setting in settings {
+        let (table, name) = setting.key.rsplit_once('.').unwrap_or(("", &setting.key));
+        if before != Some(table) {
+            let title = if table.is_empty() { "Top level".to_owned() } else { format!("`[{table}]`") };
+            let _ = writeln!(
+                text,
+                "\n{level} {title}\n\n| key | magpie | paper | range | what it does |\n|---|---|---|---|---|"
+            );
+            before = Some(table);
+        }
+        row(text, setting, name);
+    }
+}
+
+fn row(text: &mut String, setting: &Reference, name: &str) {
+    let Reference { words, magpie, paper, range, unit, when, sentence, parity, kind, .. } = setting;
+    let mut what = sentence.clone();
+    for (word, meaning) in words {
+        let _ = write!(what, " `{word}`: {meaning}");
+        if !meaning.ends_with('.') {
+            what.push('.');
+        }
+    }
+    if let Some(when) = when {
+        let _ = write!(what, " Matters only with {}.", code(when));
+    }
+    if let Some(parity) = parity {
+        let _ = write!(what, " For comparisons: {parity}.");
+    }
+    let mut allowed = match (range, words.is_empty()) {
+        (Some(range), _) => range.clone(),
+        (None, false) => "a word".to_owned(),
+        (None, true) => kind.clone(),
+    };
+    if let Some(unit) = unit {
+        let _ = write!(allowed, " ({unit})");
+    }
+    let _ = writeln!(
+        text,
+        "| `{name}` | {} | {} | {allowed} | {} |",
+        code(magpie),
+        code(paper),
+        what.replace('|', "\\\\|")
+    );
+}
+
+fn code(text: &str) -> String {
+    format!("`{text}`")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use magpie_settings::Settings;
+    use std::path::Path;
+
+    #[test]
+    fn every_default_passes_its_own_range() {
+        for method in Method::ALL {
+            assert_eq!(Config::of(method).check_ranges(), Ok(()));
+        }
+        assert_eq!(ppo::Config::default().check_ranges(), Ok(()));
+    }
+
+    #[test]
+    fn what_depends_on_nothing_is_the_same_everywhere_and_what_does_differs() {
+        let mut defaults = Defaults::default();
+        for setting in
+            registry().iter().filter(|setting| !["task", "measure", "reward.model"].contains(&&*setting.key))
+        {
+            for method in Method::ALL {
+                let mut values = std::collections::BTreeSet::new();
+                for task in TASKS {
+                    for measure in Measure::ALL {
+                        for model in [ModelName::Gail, ModelName::True] {
+                            for budget in Budget::ALL {
+                                let place = Place { task, measure, model, budget };
+                                values
+                                    .insert(shown(value(defaults.of(method, place).unwrap(), &setting.key)));
+                            }
+                        }
+                    }
+                }
+                let declared = shown(if method == Method::Paper {
+                    setting.paper.as_ref()
+                } else {
+                    setting.magpie.as_ref()
+                });
+                assert_eq!(values.len() > 1, !setting.by.is_empty(), "{}: {values:?}", setting.key);
+                assert!(values.contains(&declared), "{}: {values:?}", setting.key);
+            }
+        }
+    }
+
+    #[test]
+    fn a_key_or_a_table_is_found_and_a_slip_answered() {
+        let all = reference().unwrap();
+        let keys = |asked| -> Vec<String> {
+            find(all.clone(), asked).unwrap().into_iter().map(|setting| setting.key).collect()
+        };
+        assert_eq!(keys(Some("search.train.gamma")), ["search.train.gamma"]);
+        assert_eq!(keys(Some("demos")), ["demos.file", "demos.count"]);
+        assert_eq!(keys(Some("reward.gail.mix")), ["reward.gail.mix"]);
+        assert!(!keys(None).contains(&"reward.gail.mix".to_owned()));
+        for (asked, message) in [
+            ("gamma", "gamma: there is no such setting; did you mean `search.train.gamma`?"),
+            ("search.brunches", "search.brunches: there is no such setting; did you mean `search.branches`?"),
+            ("zzz", "zzz: there is no such setting; ask for none to see all"),
+        ] {
+            assert_eq!(find(all.clone(), Some(asked)).unwrap_err().to_string(), message);
+        }
+    }
+
+    #[test]
+    fn defaults_are_shown_as_they_turn_out() {
+        let all = reference().unwrap();
+        let of = |key: &str| all.iter().find(|setting| setting.key == key).unwrap();
+        assert_eq!(of("search.sigma0").paper, "1; humanoid 0.5");
+        assert_eq!(of("iterations").magpie, "quick 40, desktop 500, paper 2000");
+        assert_eq!(of("search.curiosity.weight").magpie, "2; with the true reward 0");
+        assert_eq!(of("search.curiosity.base").magpie, "0; ant with the true reward 2");
+        assert_eq!(of("search.archive.resolution").paper, "50; ant with feet_contact 10");
+        assert_eq!((of("search.critic").magpie.as_str(), of("search.critic").paper.as_str()), ("64", "256"));
+    }
+
+    /// What a file of an earlier version says that there is no more.
+    #[test]
+    fn a_retired_setting_is_read_where_nothing_is_lost() {
+        let base =
+            || Config::new("hopper", Measure::Jump, ModelName::Airl, Method::Magpie, Budget::Quick).unwrap();
+        let read = |text: &str| super::super::resolve(base(), Some((Path::new("my.toml"), text)), &[]);
+        for fine in [
+            "search.curiosity.credit = 1",
+            "reward.airl.gamma = 0.99",
+            "reward.airl.gamma = 0.5\nsearch.train.gamma = 0.5",
+            // Nobody asked it: GAIL was not chosen, and has no absorbing state.
+            "reward.gail.gamma = 0.5",
+            "reward.airl.opponent = 'policy'",
+        ] {
+            read(fine).unwrap_or_else(|e| panic!("{fine}: {e}"));
+        }
+        for (wrong, message) in [
+            (
+                "search.curiosity.credit = 0.9",
+                "my.toml:1:1: `search.curiosity.credit` is 0.9, but there is no such setting any more: everything behaves as \
+                 with 1",
+            ),
+            (
+                "reward.airl.gamma = 0.9",
+                "my.toml:1:1: `reward.airl.gamma` is 0.9, but is the same setting as `search.train.gamma` now, which is 0.99: \
+                 leave it out",
+            ),
+        ] {
+            let error = read(wrong).unwrap_err().to_string();
+            let after = |text: &str| text.split_once(": ").map(|(_, rest)| rest.to_owned());
+            assert_eq!(after(&error), after(message));
+            assert!(error.starts_with("my.toml:1:"), "{error}");
+        }
+    }
+
+    #[test]
+    fn the_reference_of_the_documentation_is_current() {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/settings.md");
+        let found = std::fs::read_to_string(path).unwrap_or_default();
+        assert!(
+            found == markdown().unwrap(),
+            "run: cargo run -p magpie -- settings --markdown > docs/reference/settings.md"
+        );
+    }
+
+    /// What searches did before there was a setting is what the paper does.
+    #[test]
+    fn an_older_configuration_is_filled_in_with_what_the_paper_does() {
+        let config =
+            Config::new("walker2d", Measure::FeetContact, ModelName::Gail, Method::Paper, Budget::Paper)
+                .unwrap();
+        let whole = table_of(&config);
+        let mut older = whole.clone();
+        let mut later = 0;
+        for setting in registry().iter().filter(|setting| setting.before.is_some()) {
+            let (table, name) = setting.key.rsplit_once('.').unwrap();
+            let mut place = &mut older;
+            for part in table.split('.') {
+                place = place.get_mut(part).unwrap().as_table_mut().unwrap();
+            }
+            assert!(place.remove(name).is_some(), "{}", setting.key);
+            later += 1;
+        }
+        assert_eq!(later, 11);
+        bring_up_to_date(&mut older);
+        for setting in registry() {
+            assert_eq!(value(&older, &setting.key), value(&whole, &setting.key), "{}", setting.key);
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! The gradient of the objective and of each measure: where a few rollouts of training lead.
+
+use std::ops::Range;
+
+use magpie_learn::{Agent, Policy};
+
+use super::Critic;
+use crate::emitter::Turn;
+use crate::error::TrainingError;
+use crate::measure_shaping::MeasureShaping;
+use crate::phase::{Phase, PhaseOutput, PhaseStats, TrainerFactory};
+use crate::reward_mixer::RewardMixer;
+
+/// Keeps the direction of a policy that has not moved from being divided by zero.
+const NORM_EPSILON: f64 = 1e-8;
+
+/// Directions of unit length in the space of the actor's weights: of the objective, then of each measure.
+pub(super) struct Gradients {
+    directions: Vec<Vec<f32>>,
+    /// The policies of the copies after each rollout, if asked for.
+    pub intermediate: Vec<Policy>,
+    pub stats: PhaseStats,
+}
+
+/// Environments of copy `i` of `copies`, as evenly as it goes.
+fn share(environments: u32, i: usize, copies: usize) -> Range<u32> {
+    let bound = |i: usize| (u64::from(environments) * i as u64 / copies as u64) as u32;
+    bound(i)..bound(i + 1)
+}
+
+impl Gradients {
+    /// Trains one copy of the search policy, whose behaviour is `measures`, for each of the critics, which learn on the
+    /// way.
+    ///
+    /// The copies keep the normaliser of the search policy: a direction is to be added to its weights, and weights that
+    /// were learned behind other normalisers would mean something else there.
+    pub fn estimate(
+        factory: &TrainerFactory,
+        turn: &mut Turn<'_>,
+        search: &Agent,
+        measures: &[f64],
+        critics: &mut [Critic],
+    ) -> Result<Gradients, TrainingError> {
+        let config = &turn.setup.config;
+        let copies = critics.len();
+        let shaping = MeasureShaping::new(&factory.env, config.inward);
+        let slopes = [vec![1.0], shaping.slopes(measures)].concat();
+        let ids = |i| share(config.environments, i, copies);
+        let trainers = critics.iter().enumerate().map(|(i, critic)| {
+            let mut trainer = factory.trainer(critic.with_policy_of(search), ids(i));
+            trainer.track_observations = false;
+            trainer
+        });
+        let mixers = (0..copies).map(|i| RewardMixer::new(alone(i, &slopes), &shaping, ids(i).len()));
+        let phase = Phase::new(trainers.collect(), mixers.collect(), config.waypoints);
+        let PhaseOutput { agents, intermediate, stats } =
+            phase.train(factory, config.gradient_iterations, turn.rewards, turn.archives)?;
+        let weights = factory.networks.actor.parameters();
+        let mut directions = Vec::with_capacity(copies);
+        for ((critic, agent), slope) in critics.iter_mut().zip(agents).zip(slopes) {
+            let (from, to) = (&search.weights.policy[..weights], &agent.weights.policy[..weights]);
+            directions.push(direction(from, to, slope));
+            *critic = Critic::of(agent);
+        }
+        Ok(Gradients { directions, intermediate, stats })
+    }
+
+    /// Adds the mixture given by `coefficients` to the front of `policy`, leaving log σ behind it alone.
+    pub fn branch(&self, policy: &mut [f32], coefficients: &[f64]) {
+        for (direction, &c) in self.directions.iter().zip(coefficients) {
+            policy.iter_mut().zip(direction).for_each(|(p, d)| *p += c as f32 * d);
+        }
+    }
+}
+
+/// What copy `i` is paid for: its own output, up or down, and nothing else.
+fn alone(i: usize, slopes: &[f32]) -> Vec<f32> {
+    let mut coefficients = vec![0.0; slopes.len()];
+    coefficients[i] = slopes[i];
+    coefficients
+}
+
+/// The way in which an output grows: from the search policy to its copy, or back if the copy was trained downwards.
+fn direction(from: &[f32], to: &[f32], slope: f32) -> Vec<f32> {
+    let norm = from.iter().zip(to).map(|(a, b)| f64::from(b - a).powi(2)).sum::<f64>().sqrt();
+    let scale = slope * (1.0 / (norm + NORM_EPSILON)) as f32;
+    from.iter().zip(to).map(|(a, b)| (b - a) * scale).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use magpie_envs::{Environment, Options};
+    use magpie_learn::{Actions, evaluate};
+    use magpie_qd::ArchivePair;
+
+    use super::*;
+    use crate::config::SearchConfig;
+    use crate::emitter::Setup;
+    use crate::objective::Objective;
+    use crate::rewards::Rewards;
+
+    #[test]
+    fn directions_have_unit_length_and_standing_still_has_none() {
+        assert_eq!(direction(&[1.0, 1.0], &[4.0, 5.0], 1.0), [0.6, 0.8]);
+        assert_eq!(direction(&[1.0, 1.0], &[4.0, 5.0], -1.0), [-0.6, -0.8]);
+        assert_eq!(direction(&[1.0, 1.0], &[1.0, 1.0], 1.0), [0.0, 0.0]);
+    }
+
+    #[test]
+    fn a_copy_that_is_to_lower_its_measure_is_paid_for_that() {
+        assert_eq!(alone(0, &[1.0, -1.0, 1.0]), [1.0, 0.0, 0.0]);
+        assert_eq!(alone(1, &[1.0, -1.0, 1.0]), [0.0, -1.0, 0.0]);
+    }
+
+    /// A copy trained downwards lowers its measure, and its direction points the other way.
+    #[test]
+    fn a_direction_raises_its_measure_whichever_way_the_copy_went() {
+        let env = Arc::new(Environment::new("hopper", Options::default()).unwrap());
+        let mut config =
+            SearchConfig { environments: 128, waypoints: true, inward: true, ..SearchConfig::paper(&env) };
+        config.train.window = 64;
+        let networks = config.networks(&env).unwrap();
+        let search = Agent::new(&networks, 3);
+        let grid = config.grid(&env).unwrap();
+        let archives = ArchivePair::new(grid, config.acceptance(), 1, 1).unwrap();
+        let setup = Setup { env: Arc::clone(&env), networks: networks.clone(), config, learner: None };
+        let factory = TrainerFactory {
+            env: Arc::clone(&env),
+            networks: networks.clone(),
+            config: setup.config.train.clone(),
+            learner: None,
+            seed: 5,
+        };
+        let contact = |policy: &Policy| {
+            let again = evaluate(&env, &networks, &[policy], 64, Actions::Sampled, 7);
+            again[0].mean_measures()[0]
+        };
+        // Told that the foot is on the ground nearly always, and nearly never.
+        let [down, up] = [0.9, 0.1].map(|told| {
+            let mut critics: Vec<Critic> = (0..2).map(|who| Critic::new(&networks, 1, who)).collect();
+            let mut rewards = Rewards { objective: Objective::True, bonus: None };
+            let mut turn = Turn {
+                setup: &setup,
+                seed: 5,
+                iteration: 0,
+                archives: &archives,
+                rewards: &mut rewards,
+                env_steps: &mut 0,
+                failures: 0,
+            };
+            let gradients = Gradients::estimate(&factory, &mut turn, &search, &[told], &mut critics).unwrap();
+            let copy = gradients.intermediate.last().unwrap();
+            let moved = copy.parameters.iter().zip(&search.weights.policy).map(|(to, from)| to - from);
+            let along: f32 = gradients.directions[1].iter().zip(moved).map(|(d, m)| d * m).sum();
+            (contact(copy), along)
+        });
+        assert!(down.0 + 0.02 < up.0 && down.1 < 0.0 && up.1 > 0.0, "{down:?} {up:?}");
+    }
+
+    #[test]
+    fn environments_are_shared_out_without_rest() {
+        let shares: Vec<_> = (0..3).map(|i| share(10, i, 3)).collect();
+        assert_eq!(shares, [0..3, 3..6, 6..10]);
+    }
+}

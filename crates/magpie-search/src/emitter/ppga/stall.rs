@@ -1,0 +1,86 @@
+//! Whether a search still gets on.
+//!
+//! Evaluations are noisy, so the soft archive accepts a few branches of a search policy that has long found what there
+//! is to find around it, and the paper's rule, a restart when none is accepted, hardly ever speaks. This one does: a
+//! search whose archive gains less than a fifth as fast as it has on average had better start elsewhere.
+
+use std::collections::VecDeque;
+
+use serde::{Deserialize, Serialize};
+
+/// Below this share of its mean pace so far a search has come to a standstill. A score that grows like nᵃ with the
+/// iterations has a pace of a times its mean, so at one half whoever slows down more than √n, like ∛n, would be sent elsewhere
+/// every few iterations: those most that had begun well.
+const STANDSTILL: f64 = 0.2;
+
+/// The archive's score, iteration by iteration, since the search policy was last put somewhere.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct StallDetector {
+    scores: VecDeque<f64>,
+}
+
+impl StallDetector {
+    /// From an archive with this score.
+    pub fn from(score: f64) -> StallDetector {
+        StallDetector { scores: VecDeque::from([score]) }
+    }
+
+    /// Takes down the score after another iteration, of `iterations` in all, and says whether the last `patience` of them
+    /// brought less than a fifth of what an equal number has on average. 0 is endless patience.
+    pub fn has_stalled(&mut self, score: f64, iterations: u64, patience: u32) -> bool {
+        let patience = patience as usize;
+        if patience == 0 {
+            return false;
+        }
+        self.scores.push_back(score);
+        if self.scores.len() <= patience {
+            return false;
+        }
+        self.scores.drain(..self.scores.len() - 1 - patience);
+        let gained = (score - self.scores[0]) / patience as f64;
+        // A score below zero, for want of an offset, has no pace to compare with: then any gain will do.
+        gained <= STANDSTILL * score.max(0.0) / iterations as f64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Iterations, from 1, at which scores that begin at 0 have stalled.
+    fn stalls(patience: u32, scores: &[f64]) -> Vec<usize> {
+        let mut growth = StallDetector::from(0.0);
+        let stalled =
+            |(i, &score): (usize, &f64)| growth.has_stalled(score, i as u64 + 1, patience).then_some(i + 1);
+        scores.iter().enumerate().filter_map(stalled).collect()
+    }
+
+    #[test]
+    fn a_steady_pace_never_stalls_and_a_standstill_does_after_patience() {
+        let steady: Vec<f64> = (1..=20).map(f64::from).collect();
+        assert_eq!(stalls(3, &steady), [0_usize; 0]);
+        let halts: Vec<f64> = (1..=8).map(|i| f64::from(i.min(5))).collect();
+        // After 7 iterations the last three together brought as much as one before; after 8 they brought nothing.
+        assert_eq!(stalls(3, &halts), [8]);
+        assert_eq!(stalls(0, &halts), [0_usize; 0]);
+    }
+
+    #[test]
+    fn who_began_well_and_slows_down_like_a_cube_root_has_not_stalled() {
+        let slowing = |exponent| (1..=500).map(|i| f64::from(i).powf(exponent)).collect::<Vec<_>>();
+        assert_eq!(stalls(3, &slowing(1.0 / 3.0)), [0_usize; 0]);
+        assert!(stalls(3, &slowing(0.1)).len() > 400);
+    }
+
+    #[test]
+    fn below_zero_any_gain_will_do() {
+        assert_eq!(stalls(1, &[-9.0, -8.0, -8.0]), [1, 3]);
+    }
+
+    #[test]
+    fn after_a_restart_there_is_patience_anew() {
+        let mut growth = StallDetector::from(100.0);
+        assert!(!growth.has_stalled(100.0, 11, 2));
+        assert!(growth.has_stalled(100.0, 12, 2));
+    }
+}

@@ -1,0 +1,82 @@
+//! Evaluation: whole episodes, the only place where returns and measures come from.
+
+use std::sync::Arc;
+
+use magpie_envs::Environment;
+use magpie_learn::{Actions, Networks, Policy, evaluate};
+use magpie_nn::normaliser::Running;
+use magpie_qd::{Candidate, Elite, Provenance};
+
+/// A policy and what its episodes gave.
+#[derive(Debug, Clone, PartialEq)]
+pub struct EvaluatedPolicy {
+    /// The policy.
+    pub policy: Policy,
+    /// Mean true return.
+    pub objective: f64,
+    /// Mean over episodes of the mean measure.
+    pub measures: Vec<f64>,
+    /// Mean number of steps.
+    pub length: f64,
+    normaliser: Vec<f64>,
+}
+
+/// How policies are evaluated.
+#[derive(Debug, Clone)]
+pub(crate) struct Evaluator {
+    pub env: Arc<Environment>,
+    pub networks: Networks,
+    /// Episodes of each policy.
+    pub episodes: u32,
+    pub actions: Actions,
+}
+
+impl Evaluator {
+    /// Runs whole episodes of each policy. Returns also the steps that it took.
+    pub fn evaluate(&self, policies: Vec<Policy>, seed: u64) -> (Vec<EvaluatedPolicy>, u64) {
+        let Evaluator { env, networks, episodes, actions } = self;
+        let every: Vec<&Policy> = policies.iter().collect();
+        let results = evaluate(env, networks, &every, *episodes, *actions, seed);
+        let steps = results.iter().flat_map(|r| &r.lengths).map(|&l| u64::from(l)).sum();
+        let evaluated = |(policy, result): (Policy, magpie_learn::Evaluation)| EvaluatedPolicy {
+            normaliser: normaliser_row(&policy.normaliser),
+            policy,
+            objective: result.mean_return(),
+            measures: result.mean_measures(),
+            length: result.mean_length(),
+        };
+        (policies.into_iter().zip(results).map(evaluated).collect(), steps)
+    }
+}
+
+impl EvaluatedPolicy {
+    /// As the archive takes it.
+    pub(crate) fn candidate(&self, provenance: Provenance) -> Candidate<'_> {
+        Candidate {
+            solution: &self.policy.parameters,
+            extra: &self.normaliser,
+            objective: self.objective,
+            measures: &self.measures,
+            length: self.length,
+            provenance,
+        }
+    }
+}
+
+/// Numbers stored beside an elite's parameters: mean, variance and count of its normaliser.
+pub(crate) fn normaliser_len(observation: usize) -> usize {
+    2 * observation + 1
+}
+
+fn normaliser_row(normaliser: &Running) -> Vec<f64> {
+    [normaliser.mean(), normaliser.variance(), &[normaliser.count()]].concat()
+}
+
+/// The policy of an elite, with its own normaliser.
+pub fn elite_policy(elite: &Elite<'_>) -> Policy {
+    let width = elite.extra.len() / 2;
+    let (mean, rest) = elite.extra.split_at(width);
+    let (variance, count) = rest.split_at(width);
+    let normaliser = Running::from_parts(mean.to_vec(), variance.to_vec(), count[0]);
+    Policy { parameters: elite.solution.to_vec(), normaliser }
+}

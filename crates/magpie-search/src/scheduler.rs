@@ -1,0 +1,328 @@
+//! One iteration of the search: emitters propose, policies are evaluated and inserted, emitters are told.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use magpie_envs::Environment;
+use magpie_learn::LearnerFactory;
+use magpie_qd::{ArchivePair, Candidate, Metrics, Provenance};
+use magpie_random::Stream;
+
+use crate::bonus::{self, Bonus};
+use crate::config::SearchConfig;
+use crate::emitter::{self, Batch, Emitter, Part, Setup, Told, Turn};
+use crate::error::SearchError;
+use crate::evaluator::{EvaluatedPolicy, normaliser_len};
+use crate::objective::Objective;
+use crate::report::{EmitterReport, Report};
+use crate::rewards::Rewards;
+use crate::state::{EmitterRecord, State};
+
+/// A search under way. It owns archives, evaluation, the order of insertion, rewards and counters; who proposes what is up
+/// to its emitters.
+pub struct Scheduler {
+    setup: Setup,
+    emitters: Vec<Active>,
+    rewards: Rewards,
+    state: State,
+}
+
+/// An emitter with a seed of its own, and what it has done in this iteration.
+struct Active {
+    emitter: Box<dyn Emitter>,
+    seed: u64,
+    tally: Tally,
+}
+
+/// Of an emitter's policies in an iteration.
+#[derive(Default)]
+struct Tally {
+    proposed: usize,
+    new_cells: usize,
+    refused: usize,
+}
+
+/// A batch after its episodes. `first` is the number of its first policy, if they have numbers.
+struct Evaluated {
+    policies: Vec<EvaluatedPolicy>,
+    first: Option<usize>,
+}
+
+/// An emitter that goes on for longer is broken.
+const MOST_ROUNDS: u32 = 8;
+
+/// What a search is made of.
+pub struct Parts {
+    /// The task in its world.
+    pub env: Arc<Environment>,
+    /// The configuration.
+    pub config: SearchConfig,
+    /// Where the objective reward of a step comes from.
+    pub objective: Objective,
+    /// Seed of all random streams.
+    pub seed: u64,
+    /// Emitters beside those that the configuration names.
+    pub emitters: Vec<Box<dyn Emitter>>,
+    /// A bonus in place of the one that the configuration asks for.
+    pub bonus: Option<Box<dyn Bonus>>,
+    /// Makes learners, in place of the one that the configuration names.
+    pub learner: Option<LearnerFactory>,
+}
+
+impl Parts {
+    /// Those that the configuration names.
+    pub fn new(env: Arc<Environment>, config: SearchConfig, objective: Objective, seed: u64) -> Parts {
+        Parts { env, config, objective, seed, emitters: Vec::new(), bonus: None, learner: None }
+    }
+}
+
+impl Scheduler {
+    /// A search at its beginning.
+    pub fn start(parts: Parts) -> Result<Scheduler, SearchError> {
+        let mut search = Scheduler::assemble(parts)?;
+        search.take_turns(|_, active, turn| active.emitter.start(turn))?;
+        search.commit()?;
+        Ok(search)
+    }
+
+    /// A search that goes on from a state of one with the same parts.
+    pub fn resume(parts: Parts, state: State) -> Result<Scheduler, SearchError> {
+        let mut search = Scheduler::assemble(parts)?;
+        let names = state.emitters.iter().map(|record| record.name.as_str());
+        let size = |state: &State| {
+            let solutions = state.archives.solutions();
+            (solutions.solution_len(), solutions.extra_len())
+        };
+        let fits = [
+            (size(&state) == size(&search.state), "size of the policy"),
+            (names.eq(search.emitters.iter().map(|active| active.emitter.name())), "emitters"),
+            (state.archives.cells() == search.state.archives.cells(), "cells of the archive"),
+            (
+                state.archives.soft().acceptance() == search.state.archives.soft().acceptance(),
+                "rule of the soft archive",
+            ),
+        ];
+        if let Some((_, what)) = fits.into_iter().find(|(fits, _)| !fits) {
+            return Err(SearchError::Foreign(what));
+        }
+        search.state = state;
+        search.undo()?;
+        Ok(search)
+    }
+
+    fn assemble(parts: Parts) -> Result<Scheduler, SearchError> {
+        let Parts { env, config, objective, seed, emitters: others, bonus, learner } = parts;
+        config.check(env.measure_size())?;
+        let networks = config.networks(&env)?;
+        let cells = config.cells(&env)?;
+        let bonus = bonus.or_else(|| bonus::build(&config.curiosity, &cells));
+        let archives = ArchivePair::new(
+            cells,
+            config.acceptance(),
+            networks.policy_len(),
+            normaliser_len(env.observation_size()),
+        )?;
+        let setup = Setup { env, networks, config, learner };
+        let mut emitters = Vec::new();
+        for &name in &setup.config.emitters {
+            let seed = seed_of_emitter(seed, emitters.len());
+            let emitter = emitter::build(name, &setup, seed)?;
+            emitters.push(Active { emitter, seed, tally: Tally::default() });
+        }
+        for emitter in others {
+            let seed = seed_of_emitter(seed, emitters.len());
+            emitters.push(Active { emitter, seed, tally: Tally::default() });
+        }
+        let rewards = Rewards { objective, bonus };
+        let state = State {
+            iteration: 0,
+            env_steps: 0,
+            failures: 0,
+            archives,
+            emitters: Vec::new(),
+            rewards: rewards.save()?,
+        };
+        Ok(Scheduler { setup, emitters, rewards, state })
+    }
+
+    /// All that must be kept to resume.
+    pub fn state(&self) -> &State {
+        &self.state
+    }
+
+    /// What is searched with.
+    pub fn config(&self) -> &SearchConfig {
+        &self.setup.config
+    }
+
+    /// Of the result archive.
+    pub fn metrics(&self) -> Metrics {
+        self.state.archives.metrics(self.setup.config.qd_offset())
+    }
+
+    /// One iteration. If an emitter fails, all of them and the rewards go back to where the iteration began, and the next
+    /// attempt sees other environments; where it fails when it is asked first, as PPGA does if gradients are not finite,
+    /// the archives have not changed either.
+    pub fn iterate(&mut self) -> Result<Report, SearchError> {
+        let env_steps = self.state.env_steps;
+        let result = self.rounds();
+        if result.is_err() {
+            self.state.env_steps = env_steps;
+            self.state.failures += 1;
+            self.undo()?;
+        }
+        result
+    }
+
+    fn rounds(&mut self) -> Result<Report, SearchError> {
+        let (mut evaluation, mut archive) = (0.0, 0.0);
+        self.emitters.iter_mut().for_each(|active| active.tally = Tally::default());
+        for round in 0..MOST_ROUNDS {
+            let asked = self.take_turns(|_, active, turn| active.emitter.ask(turn))?;
+            if asked.iter().all(Vec::is_empty) {
+                return self.finish(evaluation, archive);
+            }
+            let mut clock = Clock::start();
+            let evaluated = self.evaluate(asked, round)?;
+            evaluation += clock.lap();
+            let told = self.insert(evaluated)?;
+            archive += clock.lap();
+            self.take_turns(|i, active, turn| active.emitter.tell(turn, &told[i]))?;
+        }
+        Err(SearchError::Endless { rounds: MOST_ROUNDS })
+    }
+
+    /// Whole episodes of what each emitter proposes, all of its policies side by side.
+    fn evaluate(&mut self, asked: Vec<Vec<Batch>>, round: u32) -> Result<Vec<Vec<Evaluated>>, SearchError> {
+        let mut asked = asked.into_iter();
+        self.take_turns(|_, active, turn| {
+            let (mut policies, mut layout) = (Vec::new(), Vec::new());
+            for batch in asked.next().unwrap_or_default() {
+                match batch {
+                    Batch::New(new) => {
+                        layout.push(Err(new.len()));
+                        policies.extend(new);
+                    }
+                    Batch::Evaluated(known) => layout.push(Ok(known)),
+                }
+            }
+            let mut evaluated = turn.evaluate(policies, Part::Round(round)).into_iter();
+            let batch = |part: Result<Vec<EvaluatedPolicy>, usize>| match part {
+                Ok(known) => Evaluated { policies: known, first: None },
+                Err(count) => {
+                    let first = active.tally.proposed;
+                    active.tally.proposed += count;
+                    Evaluated { policies: evaluated.by_ref().take(count).collect(), first: Some(first) }
+                }
+            };
+            Ok(layout.into_iter().map(batch).collect())
+        })
+    }
+
+    /// Offers all batches to both archives, one after the other.
+    fn insert(&mut self, evaluated: Vec<Vec<Evaluated>>) -> Result<Vec<Vec<Told>>, SearchError> {
+        // Counted from 1, as in reports.
+        let iteration = self.state.iteration + 1;
+        let mut told = Vec::with_capacity(evaluated.len());
+        for (active, batches) in self.emitters.iter_mut().zip(evaluated) {
+            let mut of_emitter = Vec::with_capacity(batches.len());
+            for Evaluated { policies, first } in batches {
+                let provenance = |i| Provenance { iteration, branch: first.map(|first| (first + i) as u32) };
+                let candidates: Vec<Candidate<'_>> =
+                    policies.iter().enumerate().map(|(i, policy)| policy.candidate(provenance(i))).collect();
+                let insertion = self.state.archives.add(&candidates)?;
+                active.tally.new_cells += insertion.new_cells;
+                active.tally.refused += insertion.refused();
+                of_emitter.push(Told { policies, insertion });
+            }
+            told.push(of_emitter);
+        }
+        Ok(told)
+    }
+
+    fn finish(&mut self, evaluation_seconds: f64, archive_seconds: f64) -> Result<Report, SearchError> {
+        self.take_turns(|_, active, turn| active.emitter.end(turn))?;
+        self.state.iteration += 1;
+        self.commit()?;
+        let report = |active: &Active| EmitterReport {
+            name: active.emitter.name(),
+            proposed: active.tally.proposed,
+            new_cells: active.tally.new_cells,
+            ppga: active.emitter.ppga(),
+        };
+        Ok(Report {
+            iteration: self.state.iteration,
+            metrics: self.metrics(),
+            new_cells: self.emitters.iter().map(|active| active.tally.new_cells).sum(),
+            refused: self.emitters.iter().map(|active| active.tally.refused).sum(),
+            env_steps: self.state.env_steps,
+            emitters: self.emitters.iter().map(report).collect(),
+            evaluation_seconds,
+            archive_seconds,
+        })
+    }
+
+    /// Gives every emitter its turn, in the order of the configuration.
+    fn take_turns<T>(
+        &mut self,
+        mut act: impl FnMut(usize, &mut Active, &mut Turn<'_>) -> Result<T, SearchError>,
+    ) -> Result<Vec<T>, SearchError> {
+        let Scheduler { setup, emitters, rewards, state } = self;
+        let State { iteration, env_steps, failures, archives, .. } = state;
+        let turn = |(i, active): (usize, &mut Active)| {
+            let mut turn = Turn {
+                setup,
+                seed: active.seed,
+                iteration: *iteration,
+                archives,
+                rewards,
+                env_steps,
+                failures: *failures,
+            };
+            act(i, active, &mut turn)
+        };
+        emitters.iter_mut().enumerate().map(turn).collect()
+    }
+
+    /// Writes down what emitters and rewards carry into the next iteration.
+    fn commit(&mut self) -> Result<(), SearchError> {
+        let record = |active: &Active| {
+            let (name, state) = (active.emitter.name().to_owned(), active.emitter.save()?);
+            Ok(EmitterRecord { name, state })
+        };
+        self.state.emitters = self.emitters.iter().map(record).collect::<Result<_, SearchError>>()?;
+        self.state.rewards = self.rewards.save()?;
+        Ok(())
+    }
+
+    /// Puts emitters and rewards back to what was written down last.
+    fn undo(&mut self) -> Result<(), SearchError> {
+        for (active, record) in self.emitters.iter_mut().zip(&self.state.emitters) {
+            active.emitter.restore(&self.setup, &record.state)?;
+        }
+        self.rewards.restore(&self.state.rewards)
+    }
+}
+
+/// The first emitter has the seed of the search, others have one drawn from it.
+fn seed_of_emitter(seed: u64, index: usize) -> u64 {
+    if index == 0 {
+        return seed;
+    }
+    let mut draws = Stream::new(seed, "emitters").draws(index as u32, 0);
+    u64::from(draws.bits()) << 32 | u64::from(draws.bits())
+}
+
+/// Time since the last lap.
+struct Clock(Instant);
+
+impl Clock {
+    fn start() -> Clock {
+        Clock(Instant::now())
+    }
+
+    fn lap(&mut self) -> f64 {
+        let now = Instant::now();
+        (now - std::mem::replace(&mut self.0, now)).as_secs_f64()
+    }
+}
