@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::measure::Dimension;
 use crate::simulator::Simulator;
+use crate::task::SearchHints;
 
 /// Shared by all environments of a batch; never changes.
 ///
@@ -34,6 +35,8 @@ pub struct Description {
     pub episode_steps: u32,
     /// Duration of a step in simulated time, in s.
     pub step_seconds: f64,
+    /// What a search should know of the task.
+    pub hints: SearchHints,
 }
 
 /// What an entry of an observation or action means.
@@ -131,6 +134,11 @@ impl Environment {
     /// Duration of a step in simulated time, in s.
     pub fn step_seconds(&self) -> f64 {
         self.description.step_seconds
+    }
+
+    /// What a search should know of the task.
+    pub fn hints(&self) -> &SearchHints {
+        &self.description.hints
     }
 
     pub(crate) fn simulator(&self) -> &dyn Simulator {

@@ -45,8 +45,10 @@ pub use batch::{Batch, Rows};
 pub use chunk::{CHUNK, Chunk};
 pub use environment::{Description, DescriptionError, Entry, Environment};
 pub use group::{Group, LaneSet, members};
-pub use measure::{Dimension, Measure, UnknownMeasure};
-pub use rigid_bodies::{Clip, EnvironmentError, Options, Replayed, Stage, States, replay_f32, replay_f64};
+pub use measure::{Dimension, Measure, MeasurePart, Quantity};
+pub use rigid_bodies::{
+    Clip, EnvironmentError, Options, Replayed, Stage, States, examine, replay_f32, replay_f64,
+};
 pub use simulator::{ResetDraws, Simulation, Simulator};
 pub use snapshot::{Snapshot, SnapshotMismatch};
-pub use task::{ForwardOf, Healthy, Observation, Reward, TASKS, Task};
+pub use task::{ForwardOf, Healthy, ObservationPart, Reward, SearchHints, TASKS, Task, TaskRobot};

@@ -1,24 +1,46 @@
-//! Measures: the numbers by which behaviours differ. Each is defined per step; that of an episode is the mean.
+//! Measures: the numbers by which behaviors differ. Each is defined per step; that of an episode is the mean.
 
-use std::fmt;
-use std::str::FromStr;
+use serde::Deserialize;
 
-/// A way to describe behaviour.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Measure {
-    /// For each foot, whether anything touched it during the step.
-    FeetContact,
-    /// Height of the lowest foot above the ground, in m.
-    Jump,
-    /// Cosine and sine of the heading of the root.
-    Angle,
+/// A way to describe behavior: quantities that are averaged over an episode.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Measure {
+    /// As configuration files and results call it.
+    pub name: String,
+    /// What is measured, in order.
+    pub parts: Vec<MeasurePart>,
 }
 
-/// A name that is no measure.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("there is no measure \"{0}\"; choose feet_contact, jump or angle")]
-pub struct UnknownMeasure(String);
+/// A quantity, and the range that an archive distinguishes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct MeasurePart {
+    /// What is measured.
+    pub quantity: Quantity,
+    /// Smallest and largest value that an archive distinguishes, the same for all dimensions of the quantity.
+    pub range: [f64; 2],
+}
+
+/// Something that can be measured in every step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Quantity {
+    /// For each foot, 1 if anything touched it during the step and 0 otherwise.
+    FootContacts,
+    /// Height of the lowest foot above the ground, in m.
+    LowestFoot,
+    /// Cosine and sine of the heading of the root.
+    Heading,
+    /// Height of the root, in m.
+    Height,
+    /// Pitch of the root, in rad.
+    Pitch,
+    /// Velocity of the root along +x, in m/s.
+    ForwardVelocity,
+    /// Velocity of the root along +y, in m/s.
+    SidewaysVelocity,
+    /// Mean square of the entries of the action.
+    Effort,
+}
 
 /// One dimension of a measure.
 #[derive(Debug, Clone, PartialEq)]
@@ -29,53 +51,62 @@ pub struct Dimension {
     pub range: [f64; 2],
 }
 
+impl Quantity {
+    /// The range of a quantity that is bounded by itself.
+    pub(crate) fn usual_range(self) -> Option<[f64; 2]> {
+        match self {
+            Quantity::FootContacts | Quantity::Effort => Some([0.0, 1.0]),
+            Quantity::Heading => Some([-1.0, 1.0]),
+            Quantity::LowestFoot
+            | Quantity::Height
+            | Quantity::Pitch
+            | Quantity::ForwardVelocity
+            | Quantity::SidewaysVelocity => None,
+        }
+    }
+
+    /// Whether the quantity is about feet.
+    pub(crate) fn needs_feet(self) -> bool {
+        matches!(self, Quantity::FootContacts | Quantity::LowestFoot)
+    }
+
+    /// Names of its dimensions, for a robot with these feet.
+    fn names<'a>(self, feet: impl Iterator<Item = &'a str>) -> Vec<String> {
+        let one = |name: &str| vec![name.to_owned()];
+        match self {
+            Quantity::FootContacts => feet.map(|foot| format!("{foot} contact")).collect(),
+            Quantity::LowestFoot => one("lowest foot (m)"),
+            Quantity::Heading => vec!["cos yaw".to_owned(), "sin yaw".to_owned()],
+            Quantity::Height => one("height (m)"),
+            Quantity::Pitch => one("pitch (rad)"),
+            Quantity::ForwardVelocity => one("forward velocity (m/s)"),
+            Quantity::SidewaysVelocity => one("sideways velocity (m/s)"),
+            Quantity::Effort => one("effort"),
+        }
+    }
+
+    /// Number of its dimensions, for a robot with `feet` feet.
+    pub(crate) fn size(self, feet: usize) -> usize {
+        match self {
+            Quantity::FootContacts => feet,
+            Quantity::Heading => 2,
+            _ => 1,
+        }
+    }
+}
+
 impl Measure {
-    /// All of them.
-    pub const ALL: [Measure; 3] = [Measure::FeetContact, Measure::Jump, Measure::Angle];
-
-    /// As in configuration files.
-    pub fn name(self) -> &'static str {
-        match self {
-            Measure::FeetContact => "feet_contact",
-            Measure::Jump => "jump",
-            Measure::Angle => "angle",
-        }
-    }
-
     /// The dimensions for a robot with the given feet.
-    pub fn dimensions<'a>(self, feet: impl Iterator<Item = &'a str>) -> Vec<Dimension> {
-        match self {
-            Measure::FeetContact => {
-                feet.map(|foot| Dimension { name: format!("{foot} contact"), range: [0.0, 1.0] }).collect()
-            }
-            // A quarter of a metre is what trained jumpers reach; higher jumps share the last cell.
-            Measure::Jump => vec![Dimension { name: "lowest foot (m)".to_owned(), range: [0.0, 0.25] }],
-            Measure::Angle => ["cos yaw", "sin yaw"]
-                .map(|name| Dimension { name: name.to_owned(), range: [-1.0, 1.0] })
-                .into(),
-        }
+    pub fn dimensions<'a>(&self, feet: impl Iterator<Item = &'a str> + Clone) -> Vec<Dimension> {
+        let of = |part: &MeasurePart| {
+            let range = part.range;
+            part.quantity.names(feet.clone()).into_iter().map(move |name| Dimension { name, range })
+        };
+        self.parts.iter().flat_map(of).collect()
     }
 
-    /// Number of dimensions for a robot with `feet` feet.
-    pub fn size(self, feet: usize) -> usize {
-        match self {
-            Measure::FeetContact => feet,
-            Measure::Jump => 1,
-            Measure::Angle => 2,
-        }
-    }
-}
-
-impl fmt::Display for Measure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-impl FromStr for Measure {
-    type Err = UnknownMeasure;
-
-    fn from_str(name: &str) -> Result<Measure, UnknownMeasure> {
-        Measure::ALL.into_iter().find(|m| m.name() == name).ok_or_else(|| UnknownMeasure(name.to_owned()))
+    /// Whether a robot without feet cannot be measured so.
+    pub fn needs_feet(&self) -> bool {
+        self.parts.iter().any(|part| part.quantity.needs_feet())
     }
 }

@@ -77,6 +77,7 @@ fn environments_of_nothing_are_refused() {
         dimensions: Vec::new(),
         episode_steps: 0,
         step_seconds: 1.0,
+        hints: Default::default(),
     };
     let error = Environment::from_simulator(description, Nothing).unwrap_err().to_string();
     assert_eq!(error, "an environment needs at least one entry of an observation");

@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use magpie_physics::robot::{BUILTIN, GroundEnds, MAX_FILE_BYTES, Robot, RobotError};
+use magpie_physics::robot::{BUILTIN, GroundEnds, Robot, RobotError};
+use magpie_settings::{DataFileError, MAX_FILE_BYTES};
 
 const VALID: &str = r#"
 name = "pendulum"
@@ -352,7 +353,7 @@ fn a_file_is_read_like_its_text() {
 fn a_file_that_does_not_exist() {
     let path = std::env::temp_dir().join("no such robot.toml");
     let error = Robot::load(&path).unwrap_err();
-    assert!(matches!(error, RobotError::Unreadable { .. }));
+    assert!(matches!(error, RobotError::File(DataFileError::Unreadable { .. })));
     let message = error.to_string();
     assert!(
         message.contains("no such robot.toml: cannot read") && message.contains("check the path"),
@@ -376,7 +377,7 @@ fn a_file_that_is_too_large() {
     text += &"#".repeat(MAX_FILE_BYTES - text.len());
     assert!(Robot::from_toml(&text, "big").is_ok(), "the limit itself is allowed");
     text.push('#');
-    assert!(matches!(Robot::from_toml(&text, "big"), Err(RobotError::TooLarge { .. })));
+    assert!(matches!(Robot::from_toml(&text, "big"), Err(RobotError::File(DataFileError::TooLarge { .. }))));
     let file = Scratch::new("large.toml", text.as_bytes());
     let message = Robot::load(&file.0).unwrap_err().to_string();
     assert!(message.contains("large.toml: the file has more than 1000000 bytes; check"), "{message}");

@@ -5,7 +5,6 @@ mod common;
 use std::path::Path;
 
 use common::{Sketch, reevaluated, sweep};
-use magpie_envs::Measure;
 use magpie_report::runs::{Metric, collect, scenes};
 use magpie_report::{Report, report};
 use magpie_rewards::ModelName;
@@ -266,7 +265,7 @@ fn numbers_of_elites_that_were_run_again_count_only_for_their_archive() {
 fn one_run_and_a_run_that_has_hardly_begun_make_a_report() {
     let folder = tempfile::tempdir().unwrap();
     for (name, made) in [("one", 150), ("begun", 1)] {
-        let run = Sketch { iterations: [150, made], measure: Measure::Jump, ..Sketch::default() }
+        let run = Sketch { iterations: [150, made], measure: "jump", ..Sketch::default() }
             .write(&folder.path().join(name));
         let html = of(&run).html();
         assert!(html.contains("a comparison needs at least two groups") && !html.contains("NaN"), "{name}");

@@ -23,7 +23,7 @@ use crate::error::RunError;
 use crate::metrics::Metrics;
 use crate::settings::{read_text, resolve};
 use crate::tensorboard::Events;
-use crate::world::World;
+use crate::world::{World, WorldFiles};
 
 /// What a run computes, iteration by iteration.
 pub trait Kind: Sized {
@@ -110,8 +110,8 @@ impl<K: Kind> std::fmt::Debug for Run<K> {
 /// What files in the folder must still be when the run goes on.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Kept {
-    /// The text of the robot file, if the robot is not the task's own.
-    pub robot: Option<String>,
+    /// Task and robot files.
+    pub world: WorldFiles,
     /// The checksum of the demonstrations, if the reward is learned from any.
     pub demonstrations: Option<u32>,
 }
@@ -159,7 +159,7 @@ fn names<K: Kind>() -> Vec<&'static str> {
 }
 
 impl<K: Kind> Run<K> {
-    /// Starts a run in a new folder. A robot file is copied into it, so that the run does not depend on the original;
+    /// Starts a run in a new folder. Task and robot files are copied into it, so that the run does not depend on the originals;
     /// `move_in` does the same with demonstrations and returns their checksum, and `build` prepares the first iteration.
     pub(crate) fn begin(
         mut config: K::Config,
@@ -168,8 +168,8 @@ impl<K: Kind> Run<K> {
         build: impl FnOnce(&K::Config) -> Result<K, RunError>,
     ) -> Result<Run<K>, RunError> {
         let directory = RunDirectory::create(path)?;
-        let robot = config.world_mut().move_in(&directory)?;
-        let kept = Kept { robot, demonstrations: move_in(&mut config, &directory)? };
+        let world = config.world_mut().move_in(&directory)?;
+        let kept = Kept { world, demonstrations: move_in(&mut config, &directory)? };
         let kind = build(&config)?;
         let metrics = Metrics::create(&directory.file(METRICS), &names::<K>())?;
         let events = Events::create(path)?;
@@ -200,7 +200,7 @@ impl<K: Kind> Run<K> {
         let further = length.is_some_and(|length| length != config.length());
         config.set_length(length.unwrap_or(config.length()));
         let mut outside = config.clone();
-        *outside.world_mut() = World::unchanged(path, saved.kept.robot.as_deref())?;
+        *outside.world_mut() = World::unchanged(path, &saved.kept.world)?;
         let kind = build(outside, &saved.kept, saved.state)?;
         let metrics = Metrics::resume(&directory.file(METRICS), &names::<K>(), kind.iteration())?;
         let events = Events::resume(path, kind.event_step())?;

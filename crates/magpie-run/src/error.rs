@@ -80,6 +80,22 @@ pub enum RunError {
         /// What is wrong, with the key and the remedy.
         problem: String,
     },
+    /// A task or a robot that cannot be used.
+    #[error("{problem}")]
+    World {
+        /// The file, what is wrong with it and what to do.
+        problem: String,
+    },
+    /// The file of another task.
+    #[error("{}: the task is called {found:?}, not {asked:?}; name the file that belongs to the run", path.display())]
+    OtherTask {
+        /// The file.
+        path: PathBuf,
+        /// The name in the file.
+        found: String,
+        /// The name in the configuration.
+        asked: String,
+    },
     /// A value makes no sense.
     #[error("{field} is {value}, but must be {range}")]
     Value {
@@ -144,7 +160,7 @@ pub enum RunError {
         /// Measures of an episode.
         found: usize,
         /// What they were said to be.
-        measure: magpie_envs::Measure,
+        measure: String,
         /// The task.
         task: String,
         /// How many dimensions that has.

@@ -3,19 +3,22 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use magpie_envs::{Environment, EnvironmentError, Measure, Options, Task};
+use magpie_envs::{Environment, EnvironmentError, Options, Task, TaskRobot};
 use magpie_physics::robot::Robot;
 use magpie_physics::{Hurdles, Perturbation};
 use magpie_settings::{Kind, settings};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::directory::{CONFIG, RunDirectory};
 use crate::error::RunError;
-use crate::settings::read_text;
+use crate::settings::{Origin, read_text};
+use crate::train::{Place, find_task};
 
 settings! {
     /// Which robot lives in which world; the default is the task as published.
     pub struct World {
+        /// A task file instead of a built-in task. In the folder of a run: its copy there.
+        task: Option<PathBuf> = None;
         /// A robot file instead of the task's own robot. In the folder of a run: its copy there.
         robot: Option<PathBuf> = None;
         /// Factor on the friction of every contact.
@@ -30,6 +33,8 @@ settings! {
 /// What is asked of a world beside its settings; what is not given stays as it is.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct WorldChanges {
+    /// A task file.
+    pub task: Option<PathBuf>,
     /// A robot file.
     pub robot: Option<PathBuf>,
     /// Factor on the friction.
@@ -43,6 +48,7 @@ pub struct WorldChanges {
 impl WorldChanges {
     /// `world` with what is asked for.
     pub fn apply(&self, mut world: World) -> World {
+        world.task = self.task.clone().or(world.task);
         world.robot = self.robot.clone().or(world.robot);
         world.friction = self.friction.unwrap_or(world.friction);
         world.strength.extend(self.strength.iter().cloned());
@@ -53,8 +59,26 @@ impl WorldChanges {
 
 /// The copy of a robot file in the folder of a run.
 pub(crate) const ROBOT: &str = "robot.toml";
+/// The copy of a task file in the folder of a run.
+pub(crate) const TASK: &str = "task.toml";
+
+/// The texts of the files that a world was made from, as far as it was.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct WorldFiles {
+    task: Option<String>,
+    robot: Option<String>,
+}
 
 impl World {
+    /// The name of a task as it is asked for, one that comes with magpie or a task file, and the world with these changes.
+    pub fn find(task: &str, changes: &WorldChanges) -> Result<(String, World), RunError> {
+        let mut world = World::default();
+        let place = Place { folder: Path::new(""), world: changes };
+        let name = find_task(task, &mut world, place, Origin::Choice("task"))
+            .map_err(|fault| fault.into_error(None, &[]))?;
+        Ok((name, world))
+    }
+
     /// The world that a run in `folder` was given, from its configuration; the default if there is none.
     pub fn of_run(folder: &Path) -> Result<World, RunError> {
         /// The rest of a configuration is another's business.
@@ -69,34 +93,79 @@ impl World {
         }
         let Part { mut world } = toml::from_str(&read_text(&file)?)
             .map_err(|e| RunError::Config { path: file, problem: e.to_string() })?;
-        world.robot = world.robot.map(|robot| folder.join(robot));
+        world.lies_in(folder);
         Ok(world)
     }
 
-    /// Copies a robot file into the folder of a run, so that the run does not depend on the original. Returns its text.
-    pub(crate) fn move_in(&mut self, directory: &RunDirectory) -> Result<Option<String>, RunError> {
-        let text = self.robot.as_deref().map(read_text).transpose()?;
-        if let Some(text) = &text {
-            directory.write(ROBOT, text.as_bytes())?;
-            self.robot = Some(ROBOT.into());
+    /// Makes paths that are relative to `folder` visible from outside.
+    pub(crate) fn lies_in(&mut self, folder: &Path) {
+        for file in [&mut self.task, &mut self.robot].into_iter().flatten() {
+            *file = folder.join(&*file);
         }
-        Ok(text)
     }
 
-    /// The world of a run in `folder`, if its robot is still the one of `text`.
-    pub(crate) fn unchanged(folder: &Path, text: Option<&str>) -> Result<World, RunError> {
-        let world = World::of_run(folder)?;
-        match &world.robot {
-            Some(robot) if Some(read_text(robot)?.as_str()) != text => Err(RunError::changed(robot)),
-            _ => Ok(world),
+    /// Copies task and robot files into the folder of a run, so that the run does not depend on the originals. Returns
+    /// their texts.
+    pub(crate) fn move_in(&mut self, directory: &RunDirectory) -> Result<WorldFiles, RunError> {
+        if let (Some(task), None) = (&self.task, &self.robot)
+            && let TaskRobot::File(robot) = Task::load(task)?.robot
+        {
+            self.robot = Some(robot);
         }
+        let mut files = WorldFiles::default();
+        for (file, copy, text) in
+            [(&mut self.task, TASK, &mut files.task), (&mut self.robot, ROBOT, &mut files.robot)]
+        {
+            if let Some(file) = file {
+                let original = read_text(file)?;
+                directory.write(copy, original.as_bytes())?;
+                (*file, *text) = (copy.into(), Some(original));
+            }
+        }
+        Ok(files)
+    }
+
+    /// Where the copies will be, once the world has moved in.
+    pub(crate) fn moved_in(&self) -> World {
+        let own_robot = || match Task::load(self.task.as_deref()?).ok()?.robot {
+            TaskRobot::File(robot) => Some(robot),
+            TaskRobot::Builtin(_) => None,
+        };
+        World {
+            task: self.task.as_ref().map(|_| TASK.into()),
+            robot: self.robot.clone().or_else(own_robot).map(|_| ROBOT.into()),
+            ..self.clone()
+        }
+    }
+
+    /// The world of a run in `folder`, if its files are still those that were moved in.
+    pub(crate) fn unchanged(folder: &Path, files: &WorldFiles) -> Result<World, RunError> {
+        let world = World::of_run(folder)?;
+        for (file, text) in [(&world.task, &files.task), (&world.robot, &files.robot)] {
+            if let Some(file) = file
+                && Some(read_text(file)?) != *text
+            {
+                return Err(RunError::changed(file));
+            }
+        }
+        Ok(world)
+    }
+
+    /// The task called `name`: that of the file, if there is one.
+    pub fn task(&self, name: &str) -> Result<Task, RunError> {
+        let Some(file) = &self.task else { return Ok(Task::named(name)?) };
+        let task = Task::load(file)?;
+        if task.name != name {
+            return Err(RunError::OtherTask { path: file.clone(), found: task.name, asked: name.to_owned() });
+        }
+        Ok(task)
     }
 
     /// The robot: that of the file, or the task's own.
-    pub fn robot(&self, task: &str) -> Result<Robot, RunError> {
+    pub fn robot(&self, task: &Task) -> Result<Robot, RunError> {
         match &self.robot {
             Some(file) => Ok(Robot::load(file).map_err(EnvironmentError::from)?),
-            None => Ok(Task::named(task).and_then(|task| task.robot())?),
+            None => Ok(task.robot()?),
         }
     }
 
@@ -111,13 +180,28 @@ impl World {
         Ok(perturbation)
     }
 
-    /// A task in this world.
-    pub fn environment(&self, task: &str, measure: Option<Measure>) -> Result<Environment, RunError> {
-        let robot = self.robot(task)?;
+    /// A task in this world, measured in the way of this name, or in the task's first way.
+    pub fn environment(&self, task: &str, measure: Option<&str>) -> Result<Environment, RunError> {
+        let task = self.task(task)?;
+        let robot = self.robot(&task)?;
         let perturbation = self.perturbation(&robot)?;
-        Ok(Environment::new(
-            task,
+        let measure = measure.map(str::to_owned);
+        Ok(Environment::of_task(
+            &task,
             Options { robot: Some(robot), measure, perturbation, ..Options::default() },
         )?)
+    }
+
+    /// Warnings about a robot that does not fit the task, in sentences; worlds that come with magpie need no trial.
+    ///
+    /// # Errors
+    /// If nothing can be learned in this world.
+    pub fn examine(&self, task: &str) -> Result<Vec<String>, RunError> {
+        if self.task.is_none() && self.robot.is_none() {
+            return Ok(Vec::new());
+        }
+        let task = self.task(task)?;
+        let robot = self.robot(&task)?;
+        Ok(magpie_envs::examine(&task, &robot, &self.perturbation(&robot)?)?)
     }
 }

@@ -1,6 +1,6 @@
 //! What can be set about a search.
 
-use magpie_envs::Environment;
+use magpie_envs::{Environment, SearchHints};
 use magpie_learn::{Actions, Networks, TrainConfig};
 use magpie_nn::ShapeError;
 use magpie_qd::{Acceptance, Archive, ArchivePair, Cells, Cvt, Grid, QdOffset};
@@ -205,35 +205,31 @@ impl SearchConfig {
         SearchConfig::for_task(Method::Paper, env)
     }
 
-    /// A method's configuration of a task, curiosity off. Ant and hopper are not in the paper. Hopper has walker2d's
-    /// values; ant, whose reward can be negative, has the threshold of halfcheetah and like it goes on with the log σ
-    /// that it has learnt: with σ = 1 the control costs are so high that it learns to fall at once.
+    /// A method's configuration of a task, curiosity off, with what the task says of itself.
     pub fn for_task(method: Method, env: &Environment) -> SearchConfig {
-        let task = env.task();
-        let humanoid = task == "humanoid";
-        let may_lose = matches!(task, "halfcheetah" | "ant");
+        let SearchHints {
+            threshold_min,
+            qd_offset,
+            reset_log_std,
+            sigma0,
+            archive_learning_rate,
+            learning_rate,
+            ..
+        } = *env.hints();
         let mut config = SearchConfig {
-            sigma0: if humanoid { 0.5 } else { 1.0 },
-            reset_log_std: !may_lose,
+            sigma0,
+            reset_log_std,
             archive: ArchiveConfig {
                 resolution: if env.measure_size() > 2 { 10 } else { 50 },
-                learning_rate: if humanoid { 0.1 } else { 0.5 },
-                threshold_min: if may_lose { -500.0 } else { 200.0 },
-                // Those of QDax and PPGA: the most that a step of the task can cost.
-                qd_offset: match task {
-                    "halfcheetah" => 9.231,
-                    "walker2d" => 1.413,
-                    "hopper" => 0.9,
-                    "ant" => 3.24,
-                    _ => 0.0,
-                },
+                learning_rate: archive_learning_rate,
+                threshold_min,
+                qd_offset,
                 ..ArchiveConfig::of(method)
             },
             ..SearchConfig::of(method)
         };
-        if humanoid {
-            config.train.ppo.adam.learning_rate = 3e-4;
-        }
+        let rate = &mut config.train.ppo.adam.learning_rate;
+        *rate = learning_rate.unwrap_or(*rate);
         config
     }
 

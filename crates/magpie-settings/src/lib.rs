@@ -56,6 +56,7 @@
 //! assert_eq!(why.to_string(), "bonus.novelty = \"density\"");
 //! ```
 
+mod data_file;
 mod declare;
 mod kind;
 mod names;
@@ -65,6 +66,7 @@ mod retired;
 mod table;
 mod words;
 
+pub use data_file::{DataFault, DataFileError, MAX_FILE_BYTES, Row, parse_data_file, read_data_file};
 pub use declare::{By, Field, FieldSort, Leaf, Method, Settings};
 pub use kind::{Kind, SettingValue, Word};
 pub use names::{list, nearest, remedy};

@@ -3,18 +3,24 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use magpie_envs::{Dimension, Measure, Stage, TASKS, Task};
+use magpie_envs::{Dimension, Stage, TASKS};
 use magpie_physics::Perturbation;
 use magpie_physics::robot::Robot;
+use magpie_run::{World, WorldChanges};
+
+use crate::session;
 
 #[derive(clap::Args)]
 pub struct Args {
-    /// The task to show; all if not given.
-    #[arg(value_name = "ENV", value_parser = TASKS)]
+    /// The task to show: one that comes with magpie, or a task file (docs/tasks.md); all that come with magpie if not given.
+    #[arg(value_name = "TASK")]
     task: Option<String>,
     /// Show the task with your own robot (the file format: docs/robots.md).
     #[arg(long, value_name = "FILE", requires = "task")]
     robot: Option<PathBuf>,
+    /// List every entry of an observation and of an action, with its meaning and unit.
+    #[arg(long, requires = "task")]
+    entries: bool,
     /// Print one JSON object a line.
     #[arg(long)]
     json: bool,
@@ -27,17 +33,28 @@ struct Entry {
 }
 
 pub fn run(args: &Args) -> anyhow::Result<()> {
+    let asked: Vec<&str> = match &args.task {
+        Some(task) => vec![task],
+        None => TASKS.to_vec(),
+    };
     let mut entries = Vec::new();
-    for task in TASKS {
-        if args.task.as_ref().is_none_or(|name| name == task) {
-            entries.push(Entry::new(Task::named(task)?, args)?);
-        }
+    for task in asked {
+        let changes = WorldChanges { robot: args.robot.clone(), ..WorldChanges::default() };
+        let (name, world) = World::find(task, &changes)?;
+        session::warn(&world.examine(&name)?)?;
+        let task = world.task(&name)?;
+        let robot = world.robot(&task)?;
+        entries.push(Entry { stage: Stage::new(&task, &robot, &Perturbation::default()), robot });
     }
-    let text: String = if args.json {
-        entries.iter().map(|entry| format!("{}\n", entry.json())).collect()
-    } else {
-        let parts = if let [entry] = &entries[..] { entry.parts() } else { String::new() };
-        format!("{}\n{}\n{NOTES}{parts}", table(&sizes(&entries)), table(&measures(&entries)))
+    let text: String = match (args.json, args.entries) {
+        (true, with_entries) => {
+            entries.iter().map(|entry| format!("{}\n", entry.json(with_entries))).collect()
+        }
+        (false, true) => entries.iter().map(|entry| table(&entry.listed())).collect(),
+        (false, false) => {
+            let parts = if let [entry] = &entries[..] { entry.parts() } else { String::new() };
+            format!("{}\n{}\n{NOTES}{parts}", table(&sizes(&entries)), table(&measures(&entries)))
+        }
     };
     std::io::stdout().lock().write_all(text.as_bytes())?;
     Ok(())
@@ -46,21 +63,27 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
 const NOTES: &str = "Bodies do not count the ground. A measure of an episode is the mean over its steps.\n";
 
 impl Entry {
-    fn new(task: Task, args: &Args) -> anyhow::Result<Entry> {
-        let robot = match &args.robot {
-            Some(file) => Robot::load(file)?,
-            None => task.robot()?,
-        };
-        Ok(Entry { stage: Stage::new(&task, &robot, &Perturbation::default()), robot })
+    /// The measures that make sense for the robot: without feet, only some.
+    fn measures(&self) -> impl Iterator<Item = (&str, Vec<Dimension>)> {
+        let feet = || self.robot.feet.iter().map(|&foot| self.robot.bodies[foot].name.as_str());
+        let task = &self.stage.task;
+        let measured =
+            task.measures.iter().filter(|measure| !measure.needs_feet() || !self.robot.feet.is_empty());
+        measured.map(move |measure| (measure.name.as_str(), measure.dimensions(feet())))
     }
 
-    /// The measures that make sense for the robot: without feet, only where it heads.
-    fn measures(&self) -> impl Iterator<Item = (Measure, Vec<Dimension>)> {
-        let feet = || self.robot.feet.iter().map(|&foot| self.robot.bodies[foot].name.as_str());
-        Measure::ALL
-            .into_iter()
-            .filter(|&measure| measure == Measure::Angle || !self.robot.feet.is_empty())
-            .map(move |measure| (measure, measure.dimensions(feet())))
+    /// Every entry of an observation and of an action.
+    fn listed(&self) -> Vec<Row> {
+        let mut rows = vec![["of", "index", "meaning", "unit"].map(str::to_owned).to_vec()];
+        for (of, entries) in [
+            ("observation", self.stage.observation_entries(&self.robot)),
+            ("action", self.stage.action_entries(&self.robot)),
+        ] {
+            for (index, magpie_envs::Entry { meaning, unit }) in entries.into_iter().enumerate() {
+                rows.push(vec![of.to_owned(), index.to_string(), meaning, unit]);
+            }
+        }
+        rows
     }
 
     /// The names that files and options refer to, in their order.
@@ -82,7 +105,7 @@ impl Entry {
         )
     }
 
-    fn json(&self) -> serde_json::Value {
+    fn json(&self, with_entries: bool) -> serde_json::Value {
         let Entry { robot, stage } = self;
         let measures: Vec<_> = self
             .measures()
@@ -91,10 +114,10 @@ impl Entry {
                     .iter()
                     .map(|d| serde_json::json!({ "name": d.name, "low": d.range[0], "high": d.range[1] }))
                     .collect();
-                serde_json::json!({ "measure": measure.name(), "dimensions": dimensions })
+                serde_json::json!({ "measure": measure, "dimensions": dimensions })
             })
             .collect();
-        serde_json::json!({
+        let mut object = serde_json::json!({
             "env": stage.task.name,
             "robot": robot.name,
             "observation_size": stage.observation_size(),
@@ -104,7 +127,17 @@ impl Entry {
             "substeps": robot.substeps,
             "episode_steps": stage.task.episode_steps,
             "measures": measures,
-        })
+        });
+        if with_entries {
+            let listed = |entries: Vec<magpie_envs::Entry>| -> Vec<_> {
+                let entry =
+                    |e: magpie_envs::Entry| serde_json::json!({ "meaning": e.meaning, "unit": e.unit });
+                entries.into_iter().map(entry).collect()
+            };
+            object["observation"] = listed(stage.observation_entries(robot)).into();
+            object["action"] = listed(stage.action_entries(robot)).into();
+        }
+        object
     }
 }
 
@@ -123,7 +156,7 @@ fn sizes(entries: &[Entry]) -> Vec<Row> {
         let Entry { robot, stage } = entry;
         let measures: Vec<_> = entry.measures().map(|(m, d)| format!("{m} ({})", d.len())).collect();
         vec![
-            stage.task.name.to_owned(),
+            stage.task.name.clone(),
             robot.name.clone(),
             stage.observation_size().to_string(),
             stage.action_size().to_string(),
@@ -157,7 +190,7 @@ fn measures(entries: &[Entry]) -> Vec<Row> {
         for (measure, dimensions) in entry.measures() {
             let dimensions: Vec<_> =
                 dimensions.iter().map(|d| format!("{} {}..{}", d.name, d.range[0], d.range[1])).collect();
-            rows.push(vec![entry.stage.task.name.to_owned(), measure.to_string(), dimensions.join(", ")]);
+            rows.push(vec![entry.stage.task.name.clone(), measure.to_owned(), dimensions.join(", ")]);
         }
     }
     rows

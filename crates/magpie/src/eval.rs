@@ -4,7 +4,6 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use anyhow::bail;
-use magpie_envs::Measure;
 use magpie_learn::{Actions, Evaluation};
 use magpie_qd::Metrics;
 use magpie_run::operations::{
@@ -42,9 +41,10 @@ pub struct Args {
     /// Seed of the starts and of the drawn actions.
     #[arg(long, default_value_t = 0)]
     seed: u64,
-    /// How the behaviour of a policy is measured: feet_contact, jump or angle. An archive knows its own.
-    #[arg(long, default_value = "feet_contact")]
-    measure: Measure,
+    /// How the behavior of a policy is measured: feet_contact, jump, angle, or a measure of its task file; the task's first
+    /// if not given. An archive knows its own.
+    #[arg(long)]
+    measure: Option<String>,
     /// Of an archive: CSV file for one line an elite, stored and measured again.
     #[arg(long, value_name = "FILE")]
     table: Option<PathBuf>,
@@ -179,7 +179,7 @@ fn of_policy(args: &Args) -> anyhow::Result<()> {
     }
     let folder = if args.run.is_dir() { Some(args.run.as_path()) } else { args.run.parent() };
     let options = args.options(100, folder.map_or(Ok(World::default()), World::of_run)?);
-    let evaluation = evaluate_policy(&args.run, args.measure, &options)?;
+    let evaluation = evaluate_policy(&args.run, args.measure.as_deref(), &options)?;
     let result = &evaluation.result;
     let mean = result.mean_return();
     let spread =

@@ -14,7 +14,8 @@ use crate::world::WorldArgs;
 
 #[derive(clap::Args)]
 pub struct Args {
-    /// Task to train on, such as walker2d (`magpie envs` lists them); --config can name it instead.
+    /// Task to train on: one that `magpie envs` lists, such as walker2d, or a task file (docs/tasks.md); --config can
+    /// name it instead.
     #[arg(required_unless_present_any = ["resume", "config"], conflicts_with = "resume")]
     task: Option<String>,
     /// Environment steps to train for, such as 30000000 or 30e6, rounded up to whole windows in all environments;
@@ -71,7 +72,8 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let mut run = match &args.resume {
         Some(folder) => PpoRun::resume(folder, args.steps)?,
         None => {
-            let config = args.choices().resolve()?;
+            let (config, warnings) = args.choices().resolve()?;
+            session::warn(&warnings)?;
             let folder = format!("runs/ppo-{}-{}", config.task, config.seed);
             PpoRun::start(config, &args.out.clone().unwrap_or(folder.into()))?
         }

@@ -6,9 +6,9 @@ use std::time::Instant;
 
 use anyhow::{bail, ensure};
 use indicatif::{ProgressBar, ProgressStyle};
-use magpie_envs::{Replayed, Stage, States, TASKS, Task, replay_f32, replay_f64};
+use magpie_envs::{Replayed, Stage, States, Task, replay_f32, replay_f64};
+use magpie_physics::Perturbation;
 use magpie_physics::robot::Robot;
-use magpie_physics::{BodyState, Model, Perturbation, set_pose};
 use magpie_run::npz::{Column, Element, NpzWriter, tuple};
 use magpie_run::{RunError, World};
 use magpie_simd::{Isa, LANES, Scalar};
@@ -19,8 +19,8 @@ use crate::world::WorldArgs;
 #[derive(clap::Args)]
 #[command(after_long_help = FILES)]
 pub struct Args {
-    /// The task.
-    #[arg(value_name = "ENV", value_parser = TASKS)]
+    /// The task: one that `magpie envs` lists, or a task file.
+    #[arg(value_name = "TASK")]
     task: String,
     /// File with starts and actions; if not given, the robot starts in its default pose and does nothing.
     #[arg(long, value_name = "IN.npz")]
@@ -66,9 +66,9 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         args.isa.is_none() || args.precision == Precision::F32,
         "--isa chooses between versions of the single-precision code; leave it out with --precision f64"
     );
-    let task = Task::named(&args.task)?;
-    let world = args.world.change(World::default());
-    let robot = world.robot(&args.task)?;
+    let (name, world) = World::find(&args.task, &args.world.changes())?;
+    let task = world.task(&name)?;
+    let robot = world.robot(&task)?;
     let perturbation = world.perturbation(&robot)?;
     match args.precision {
         Precision::F32 => rollout::<f32>(args, &task, &robot, &perturbation),
@@ -213,18 +213,7 @@ impl<T: Scalar> Recording<T> {
 
     /// The robot in its default pose, and no action: how it stands, or falls.
     fn still(robot: &Robot, steps: usize) -> Recording<T> {
-        let model: Model<f64> = Model::new(robot, &Perturbation::default());
-        let mut world = magpie_physics::World::new(&model);
-        let rates = vec![0.0; model.dof()];
-        set_pose::<f64>((), &model, &model.rest_angles(), &rates, &mut world.bodies);
-        let mut start = States::default();
-        let ground = BodyState { rot: [1.0, 0.0, 0.0, 0.0], ..BodyState::default() };
-        for body in world.bodies.iter().chain([&ground]) {
-            start.pos.extend(body.pos.map(T::from_f64));
-            start.rot.extend(body.rot.map(T::from_f64));
-            start.vel.extend(body.vel.map(T::from_f64));
-            start.ang.extend(body.ang.map(T::from_f64));
-        }
+        let start = States::at_rest(robot, 1);
         let actions = vec![T::default(); steps * robot.action_size()];
         Recording { count: 1, steps, bodies: robot.bodies.len() + 1, start, actions }
     }

@@ -81,3 +81,8 @@ pub fn duration(seconds: f64) -> String {
         format!("{} h {:02} min", (minutes / 60.0).floor(), minutes % 60.0)
     }
 }
+
+/// Says what is likely to be a mistake.
+pub fn warn(warnings: &[String]) -> std::io::Result<()> {
+    warnings.iter().try_for_each(|warning| writeln!(std::io::stderr(), "warning: {warning}"))
+}

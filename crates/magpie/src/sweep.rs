@@ -53,10 +53,10 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     if args.dry_run {
         table(&sweep, &out, &shards, args.shard)?;
         // After the table, so that it can be seen before there are demonstrations.
-        sweep.check()?;
+        session::warn(&sweep.check()?)?;
         return Ok(ExitCode::SUCCESS);
     }
-    sweep.check()?;
+    session::warn(&sweep.check()?)?;
     let runs: Vec<&Run> =
         sweep.runs().iter().zip(&shards).filter(|(_, of)| **of == shard.number).map(|(run, _)| run).collect();
     // A folder that holds another run is found here, before anything is run.

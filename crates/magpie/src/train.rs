@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use magpie_envs::Measure;
 use magpie_rewards::ModelName;
 use magpie_run::RunError;
 use magpie_run::train::{Budget, Choices, Config, Resolved, TrainRun};
@@ -18,7 +17,8 @@ use crate::world::WorldArgs;
 
 #[derive(clap::Args)]
 pub struct Args {
-    /// Task to search on, such as walker2d (`magpie envs` lists them); --config can name it instead.
+    /// Task to search on: one that `magpie envs` lists, such as walker2d, or a task file of your own, such as
+    /// my-task.toml (docs/tasks.md); --config can name it instead.
     #[arg(required_unless_present_any = ["resume", "config"], conflicts_with = "resume")]
     task: Option<String>,
     /// Where the objective reward comes from: learnt from demonstrations by gail, vail, diffail, airl, giril or maxent,
@@ -33,9 +33,9 @@ pub struct Args {
     /// true one; with diffail 0.5 was better.
     #[arg(long, value_name = "Q", conflicts_with = "resume", allow_negative_numbers = true)]
     curiosity: Option<f64>,
-    /// How behaviour is measured: feet_contact, jump or angle; feet_contact if not given.
+    /// How behavior is measured: feet_contact, jump, angle, or a measure of your task file; the task's first if not given.
     #[arg(long, conflicts_with = "resume")]
-    measure: Option<Measure>,
+    measure: Option<String>,
     /// How to search: magpie, our defaults, or paper, those of the paper whose method this is; magpie if not given.
     #[arg(long, conflicts_with = "resume")]
     method: Option<Method>,
@@ -83,7 +83,7 @@ impl Args {
             file: self.config.clone(),
             sets: self.set.clone(),
             task: self.task.clone(),
-            measure: self.measure,
+            measure: self.measure.clone(),
             reward: self.reward,
             demos: self.demos.clone(),
             curiosity: self.curiosity,
@@ -100,10 +100,11 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let mut run = match &args.resume {
         Some(folder) => TrainRun::resume(folder, args.iterations)?,
         None => {
-            let Resolved { config, notes } = args.choices().resolve()?;
+            let Resolved { config, notes, warnings } = args.choices().resolve()?;
             for note in notes {
                 writeln!(std::io::stderr(), "note: {note}")?;
             }
+            session::warn(&warnings)?;
             let folder = args.out.clone().unwrap_or_else(|| default_folder(&config).into());
             let mut preparation = Preparation::new(config.reward.model, &stop);
             match TrainRun::start(config, &folder, &mut |progress| preparation.show(progress)) {
@@ -133,8 +134,8 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
 /// A name that tells apart what one compares most: `runs/TASK[-MEASURE]-REWARD[-qBONUS]-SEED`.
 fn default_folder(config: &Config) -> String {
     let Config { task, measure, reward, seed, search, .. } = config;
-    let measure = match measure {
-        Measure::FeetContact => String::new(),
+    let measure = match measure.as_str() {
+        "feet_contact" => String::new(),
         other => format!("-{other}"),
     };
     let usual = Config::usual_curiosity(reward.model);

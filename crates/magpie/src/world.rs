@@ -27,6 +27,7 @@ impl WorldArgs {
     /// What is asked for.
     pub fn changes(&self) -> WorldChanges {
         WorldChanges {
+            task: None,
             robot: self.robot.clone(),
             friction: self.friction,
             strength: self.strength.clone(),

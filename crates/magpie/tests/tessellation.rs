@@ -5,7 +5,7 @@ mod common;
 use std::path::PathBuf;
 
 use common::{magpie, said, succeed, text};
-use magpie_envs::{Environment, Measure, Options};
+use magpie_envs::{Environment, Options};
 use magpie_learn::Actions;
 use magpie_nn::Shape;
 use magpie_qd::{Acceptance, ArchivePair, Candidate, Cvt, Provenance};
@@ -17,7 +17,7 @@ const CELLS: usize = 12;
 
 /// Six random policies of walker2d, with actors of another shape than usual that act by their means.
 fn archive() -> (tempfile::TempDir, PathBuf) {
-    let options = Options { measure: Some(Measure::FeetContact), ..Options::default() };
+    let options = Options { measure: Some("feet_contact".to_owned()), ..Options::default() };
     let env = Environment::new("walker2d", options).unwrap();
     let actor = Shape::tanh(&[env.observation_size(), 8, env.action_size()]).unwrap();
     let parameters = actor.parameters() + actor.outputs();
@@ -40,7 +40,7 @@ fn archive() -> (tempfile::TempDir, PathBuf) {
     let (names, ranges) = env.measure_dimensions().into_iter().map(|d| (d.name, d.range)).unzip();
     let about = About {
         task: "walker2d".to_owned(),
-        measure: Measure::FeetContact,
+        measure: "feet_contact".to_owned(),
         names,
         ranges,
         cells: cells.into(),

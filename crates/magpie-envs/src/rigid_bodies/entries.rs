@@ -8,37 +8,71 @@ use magpie_physics::robot::Robot;
 use magpie_simd::Scalar;
 
 use crate::environment::Entry;
-use crate::task::Observation;
+use crate::task::ObservationPart;
 
 const AXES: [&str; 3] = ["x", "y", "z"];
 
 /// The entries of an observation.
-pub(super) fn observation<T: Scalar>(kind: Observation, robot: &Robot, model: &Model<T>) -> Vec<Entry> {
-    let planar = matches!(kind, Observation::PlanarQuaternion | Observation::PlanarPitch);
+pub(super) fn observation<T: Scalar>(
+    parts: &[ObservationPart],
+    robot: &Robot,
+    model: &Model<T>,
+) -> Vec<Entry> {
+    let mut entries = Vec::new();
+    for part in parts {
+        of_part(*part, robot, model, &mut entries);
+    }
+    entries
+}
+
+fn of_part<T: Scalar>(part: ObservationPart, robot: &Robot, model: &Model<T>, entries: &mut Vec<Entry>) {
     let dofs = dofs(robot);
-    let mut entries = vec![Entry::new("root height", "m")];
-    let rotation: &[&str] = match kind {
-        Observation::PlanarQuaternion => &["w", "y"],
-        Observation::PlanarPitch => &[],
-        Observation::Contacts | Observation::Momentum => &["w", "x", "y", "z"],
+    let bodies = || robot.bodies.iter().map(|body| body.name.as_str());
+    let mut along = |what: &str, axes: &[&str], unit: &str| {
+        entries.extend(axes.iter().map(|axis| Entry::new(format!("{what} {axis}"), unit)));
     };
-    entries.extend(rotation.iter().map(|part| Entry::new(format!("root rotation {part}"), "1")));
-    if kind == Observation::PlanarPitch {
-        entries.push(Entry::new("root pitch", "rad"));
+    match part {
+        ObservationPart::Height => entries.push(Entry::new("root height", "m")),
+        ObservationPart::Rotation => along("root rotation", &["w", "x", "y", "z"], "1"),
+        ObservationPart::PlanarRotation => along("root rotation", &["w", "y"], "1"),
+        ObservationPart::Pitch => entries.push(Entry::new("root pitch", "rad")),
+        ObservationPart::JointAngles => {
+            entries
+                .extend(model.observed_dofs().map(|dof| Entry::new(format!("{} angle", dofs[dof]), "rad")));
+        }
+        ObservationPart::Velocity => along("root velocity", &AXES, "m/s"),
+        ObservationPart::PlanarVelocity => along("root velocity", &["x", "z"], "m/s"),
+        ObservationPart::AngularVelocity => along("root angular velocity", &AXES, "rad/s"),
+        ObservationPart::PlanarAngularVelocity => along("root angular velocity", &["y"], "rad/s"),
+        // The published tasks observe the parent's angular velocity minus the child's.
+        ObservationPart::JointRates => entries.extend(
+            model.observed_dofs().map(|dof| Entry::new(format!("{} rate, negated", dofs[dof]), "rad/s")),
+        ),
+        ObservationPart::Contacts => contacts(robot, entries),
+        ObservationPart::Inertia => {
+            for body in bodies() {
+                for row in AXES {
+                    // Reciprocals of inertias and squares of lengths are added with masses left out: no unit fits.
+                    entries.extend(
+                        AXES.map(|column| Entry::new(format!("{body} inertia {row}{column}"), "mixed")),
+                    );
+                }
+            }
+        }
+        ObservationPart::VelocityShares => {
+            bodies().for_each(|body| along(&format!("{body} velocity times share of mass,"), &AXES, "m/s"));
+        }
+        ObservationPart::AngularVelocityAboutCom => {
+            for body in bodies() {
+                along(&format!("{body} angular velocity about the center of mass,"), &AXES, "rad/s");
+            }
+        }
+        ObservationPart::Torques => {
+            let driven = |dof: &usize| model.actuators().iter().any(|(driven, _)| driven == dof);
+            let torque = |dof: usize| Entry::new(format!("{} torque", dofs[dof]), "N m");
+            entries.extend(model.observed_dofs().filter(driven).map(torque));
+        }
     }
-    entries.extend(model.observed_dofs().map(|dof| Entry::new(format!("{} angle", dofs[dof]), "rad")));
-    let (moves, turns): (&[&str], &[&str]) = if planar { (&["x", "z"], &["y"]) } else { (&AXES, &AXES) };
-    entries.extend(moves.iter().map(|axis| Entry::new(format!("root velocity {axis}"), "m/s")));
-    entries.extend(turns.iter().map(|axis| Entry::new(format!("root angular velocity {axis}"), "rad/s")));
-    // The published tasks observe the parent's angular velocity minus the child's.
-    entries
-        .extend(model.observed_dofs().map(|dof| Entry::new(format!("{} rate, negated", dofs[dof]), "rad/s")));
-    match kind {
-        Observation::PlanarQuaternion | Observation::PlanarPitch => {}
-        Observation::Contacts => contacts(robot, &mut entries),
-        Observation::Momentum => momentum(robot, model, &mut entries),
-    }
-    entries
 }
 
 /// The entries of an action.
@@ -71,27 +105,4 @@ fn contacts(robot: &Robot, entries: &mut Vec<Entry>) {
             }));
         }
     }
-}
-
-fn momentum<T: Scalar>(robot: &Robot, model: &Model<T>, entries: &mut Vec<Entry>) {
-    let bodies = || robot.bodies.iter().map(|body| body.name.as_str());
-    for body in bodies() {
-        for row in AXES {
-            // Reciprocals of inertias and squares of lengths are summed up with masses left out: no unit fits.
-            entries.extend(AXES.map(|column| Entry::new(format!("{body} inertia {row}{column}"), "mixed")));
-        }
-    }
-    for body in bodies() {
-        entries.extend(AXES.map(|axis| Entry::new(format!("{body} share of the velocity {axis}"), "m/s")));
-    }
-    for body in bodies() {
-        let about = "about the centre of mass";
-        entries
-            .extend(AXES.map(|axis| Entry::new(format!("{body} angular velocity {axis} {about}"), "rad/s")));
-    }
-    let dofs = dofs(robot);
-    let driven = |dof: &usize| model.actuators().iter().any(|(driven, _)| driven == dof);
-    entries.extend(
-        model.observed_dofs().filter(driven).map(|dof| Entry::new(format!("{} torque", dofs[dof]), "N m")),
-    );
 }

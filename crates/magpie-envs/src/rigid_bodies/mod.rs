@@ -1,6 +1,7 @@
 //! The simulator that comes with magpie: robots of rigid bodies on spring joints, in SIMD lanes.
 
 mod entries;
+mod fit;
 mod measure;
 mod observe;
 mod options;
@@ -15,6 +16,7 @@ use magpie_simd::Isa;
 use crate::measure::Measure;
 use crate::simulator::{Simulation, Simulator};
 
+pub use fit::examine;
 pub use options::{Clip, EnvironmentError, Options};
 pub use replay::{Replayed, States, replay_f32, replay_f64};
 pub use stage::Stage;

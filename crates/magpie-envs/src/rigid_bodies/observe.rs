@@ -4,7 +4,7 @@ use magpie_physics::{Quat, Vec3, World, rates};
 use magpie_simd::{Number, Scalar};
 
 use super::stage::{Stage, limited, pitch};
-use crate::task::Observation;
+use crate::task::ObservationPart;
 
 /// Fills packs one after the other.
 struct Writer<'a, P> {
@@ -41,45 +41,55 @@ impl<T: Scalar> Stage<T> {
         let root = &world.bodies[self.root];
         let (vel, ang) = (Vec3::<N>::load(token, &root.vel), Vec3::<N>::load(token, &root.ang));
         let rot = Quat::<N>::load(token, &root.rot);
-        let kind = self.task.observation;
-
-        w.put(N::load(token, &root.pos[2]));
-        match kind {
-            Observation::PlanarQuaternion => {
-                w.put(rot.w);
-                w.put(rot.v.y);
+        for &part in &self.task.observation {
+            match part {
+                ObservationPart::Height => w.put(N::load(token, &root.pos[2])),
+                ObservationPart::Rotation => {
+                    w.put(rot.w);
+                    w.put3(rot.v);
+                }
+                ObservationPart::PlanarRotation => {
+                    w.put(rot.w);
+                    w.put(rot.v.y);
+                }
+                ObservationPart::Pitch => w.put(pitch(rot)),
+                ObservationPart::JointAngles => {
+                    for dof in self.model.observed_dofs() {
+                        w.put(N::load(token, &world.angles[dof]));
+                    }
+                }
+                ObservationPart::Velocity => w.put3(vel),
+                ObservationPart::PlanarVelocity => {
+                    w.put(vel.x);
+                    w.put(vel.z);
+                }
+                ObservationPart::AngularVelocity => w.put3(ang),
+                ObservationPart::PlanarAngularVelocity => w.put(ang.y),
+                ObservationPart::JointRates => rates::<N>(
+                    token,
+                    &self.model,
+                    world,
+                    #[inline(always)]
+                    |_, rate| w.put(rate),
+                ),
+                ObservationPart::Contacts => self.contacts::<N>(token, world, &mut w),
+                ObservationPart::Inertia => self.inertia::<N>(token, world, &mut w),
+                ObservationPart::VelocityShares => {
+                    for (body, &share) in world.bodies.iter().zip(&self.mass_shares) {
+                        w.put3(Vec3::<N>::load(token, &body.vel) * N::splat(token, share));
+                    }
+                }
+                ObservationPart::AngularVelocityAboutCom => self.about_com::<N>(token, world, &mut w),
+                ObservationPart::Torques => {
+                    for &entry in &self.torque_order {
+                        let (_, strength) = self.model.actuators()[entry];
+                        match action.get(entry) {
+                            Some(u) => w.put(N::splat(token, strength) * N::load(token, u)),
+                            None => w.put(vel.x.zero()),
+                        }
+                    }
+                }
             }
-            Observation::PlanarPitch => w.put(pitch(rot)),
-            Observation::Contacts | Observation::Momentum => {
-                w.put(rot.w);
-                w.put3(rot.v);
-            }
-        }
-        for dof in self.model.observed_dofs() {
-            w.put(N::load(token, &world.angles[dof]));
-        }
-        match kind {
-            Observation::PlanarQuaternion | Observation::PlanarPitch => {
-                w.put(vel.x);
-                w.put(vel.z);
-                w.put(ang.y);
-            }
-            Observation::Contacts | Observation::Momentum => {
-                w.put3(vel);
-                w.put3(ang);
-            }
-        }
-        rates::<N>(
-            token,
-            &self.model,
-            world,
-            #[inline(always)]
-            |_, rate| w.put(rate),
-        );
-        match kind {
-            Observation::PlanarQuaternion | Observation::PlanarPitch => {}
-            Observation::Contacts => self.contacts::<N>(token, world, &mut w),
-            Observation::Momentum => self.momentum::<N>(token, world, action, &mut w),
         }
     }
 
@@ -101,16 +111,15 @@ impl<T: Scalar> Stage<T> {
         w.put3(Vec3::<N>::zero(token));
     }
 
-    /// Inertia about the centre of mass, shares of momentum, angular terms and torques.
+    /// Inertia of each body about the center of mass.
     #[inline(always)]
-    fn momentum<N: Number<Scalar = T>>(
+    fn inertia<N: Number<Scalar = T>>(
         &self,
         token: N::Token,
         world: &World<N::Pack>,
-        action: &[N::Pack],
         w: &mut Writer<'_, N::Pack>,
     ) {
-        let com = self.centre_of_mass::<N>(token, world);
+        let com = self.center_of_mass::<N>(token, world);
         for (index, (body, mass)) in world.bodies.iter().zip(self.model.masses()).enumerate() {
             let d = Vec3::<N>::load(token, &body.pos) - com;
             let spread = N::splat(token, mass) * d.dot(d);
@@ -121,21 +130,22 @@ impl<T: Scalar> Stage<T> {
             w.put3(Vec3::new(xy, j.y + spread - d.y * d.y, yz));
             w.put3(Vec3::new(xz, yz, j.z + spread - d.z * d.z));
         }
-        for (body, &share) in world.bodies.iter().zip(&self.mass_shares) {
-            w.put3(Vec3::<N>::load(token, &body.vel) * N::splat(token, share));
-        }
+    }
+
+    /// Angular velocity of each body about the center of mass.
+    #[inline(always)]
+    fn about_com<N: Number<Scalar = T>>(
+        &self,
+        token: N::Token,
+        world: &World<N::Pack>,
+        w: &mut Writer<'_, N::Pack>,
+    ) {
+        let com = self.center_of_mass::<N>(token, world);
         for body in &world.bodies {
             let d = Vec3::<N>::load(token, &body.pos) - com;
             let vel = Vec3::<N>::load(token, &body.vel);
             let scale = com.x.constant(1.0) / (com.x.constant(1e-7) + d.dot(d));
             w.put3(d.cross(vel) * scale);
-        }
-        for &entry in &self.torque_order {
-            let (_, strength) = self.model.actuators()[entry];
-            match action.get(entry) {
-                Some(u) => w.put(N::splat(token, strength) * N::load(token, u)),
-                None => w.put(com.x.zero()),
-            }
         }
     }
 }

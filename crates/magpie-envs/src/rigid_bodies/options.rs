@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use magpie_physics::robot::{Robot, RobotError};
 use magpie_physics::{Perturbation, PerturbationError};
+use magpie_settings::DataFileError;
 
 use super::{RigidBodies, Setting, Stage, entries};
 use crate::environment::{Description, DescriptionError, Environment};
-use crate::measure::Measure;
 use crate::task::Task;
 
 /// What can be chosen about an environment; the default is the task as published.
@@ -15,8 +15,8 @@ use crate::task::Task;
 pub struct Options {
     /// A robot other than the task's own.
     pub robot: Option<Robot>,
-    /// How behaviour is measured; feet contact if not given.
-    pub measure: Option<Measure>,
+    /// Name of the measure; the task's first if not given.
+    pub measure: Option<String>,
     /// Limits of observations and rewards.
     pub clip: Clip,
     /// Changes to the world.
@@ -39,13 +39,26 @@ pub enum Clip {
 #[derive(Debug, thiserror::Error)]
 pub enum EnvironmentError {
     /// No task has this name.
-    #[error("there is no task \"{asked}\"; choose one of {names}")]
+    #[error("there is no task {asked:?}; {remedy}")]
     UnknownTask {
         /// The name that was asked for.
         asked: String,
-        /// The names there are.
-        names: String,
+        /// The nearest name, or all of them.
+        remedy: String,
     },
+    /// The task has no measure of this name.
+    #[error("{task} has no measure {asked:?}; {remedy}")]
+    UnknownMeasure {
+        /// The task.
+        task: String,
+        /// The name that was asked for.
+        asked: String,
+        /// The nearest name, or all of them.
+        remedy: String,
+    },
+    /// The task file is wrong.
+    #[error(transparent)]
+    TaskFile(#[from] DataFileError),
     /// The robot is wrong.
     #[error(transparent)]
     Robot(#[from] RobotError),
@@ -54,13 +67,36 @@ pub enum EnvironmentError {
     Perturbation(#[from] PerturbationError),
     /// The measure counts feet and the robot has none.
     #[error(
-        "robot \"{robot}\" has no feet, so {measure} cannot be measured; name some in `feet`, or measure angle"
+        "robot \"{robot}\" has no feet, so {measure} cannot be measured; name some in `feet`, or choose another measure"
     )]
     NoFeet {
         /// The robot.
         robot: String,
         /// The measure.
-        measure: Measure,
+        measure: String,
+    },
+    /// The robot cannot act.
+    #[error(
+        "robot {robot:?} has no actuators, so there is nothing to learn; give a joint an actuator_strength"
+    )]
+    NoActuators {
+        /// The robot.
+        robot: String,
+    },
+    /// Every episode is over at once.
+    #[error(
+        "no episode of robot {robot:?} on {task} survives its first step: {start}; {healthy}; use a task file whose \
+         `healthy` ranges fit the robot, or change the robot's placement"
+    )]
+    NoSurvivor {
+        /// The task.
+        task: String,
+        /// The robot.
+        robot: String,
+        /// How it starts.
+        start: String,
+        /// What the task asks for.
+        healthy: String,
     },
     /// A limit that limits nothing or everything.
     #[error("clip is {0}, but must be a finite number above 0")]
@@ -71,15 +107,19 @@ pub enum EnvironmentError {
 }
 
 impl Environment {
-    /// The task called `task` with these options, in magpie's own physics.
+    /// The built-in task called `task` with these options, in magpie's own physics.
     pub fn new(task: &str, options: Options) -> Result<Environment, EnvironmentError> {
-        let task = Task::named(task)?;
+        Environment::of_task(&Task::named(task)?, options)
+    }
+
+    /// A task with these options, in magpie's own physics.
+    pub fn of_task(task: &Task, options: Options) -> Result<Environment, EnvironmentError> {
         let Options { robot, measure, clip, perturbation } = options;
         let robot = robot.map_or_else(|| task.robot(), Ok)?;
         perturbation.check(&robot)?;
-        let measure = measure.unwrap_or(Measure::FeetContact);
-        if robot.feet.is_empty() && measure != Measure::Angle {
-            return Err(EnvironmentError::NoFeet { robot: robot.name, measure });
+        let measure = task.measure(measure.as_deref())?;
+        if robot.feet.is_empty() && measure.needs_feet() {
+            return Err(EnvironmentError::NoFeet { robot: robot.name, measure: measure.name.clone() });
         }
         let clip = match clip {
             Clip::Task => task.clip,
@@ -87,18 +127,20 @@ impl Environment {
             Clip::To(limit) if limit.is_finite() && limit > 0.0 => Some(limit),
             Clip::To(limit) => return Err(EnvironmentError::Clip(limit)),
         };
-        let stage: Stage<f32> = Stage::new(&task, &robot, &perturbation);
+        let stage: Stage<f32> = Stage::new(task, &robot, &perturbation);
         let description = Description {
-            task: task.name.to_owned(),
-            observation: entries::observation(task.observation, &robot, &stage.model),
+            task: task.name.clone(),
+            observation: entries::observation(&task.observation, &robot, &stage.model),
             action: entries::action(&robot, &stage.model),
-            measure: measure.name().to_owned(),
+            measure: measure.name.clone(),
             dimensions: measure.dimensions(robot.feet.iter().map(|&foot| robot.bodies[foot].name.as_str())),
             episode_steps: task.episode_steps,
             step_seconds: robot.control_dt,
+            hints: task.hints,
             robot: robot.name,
         };
-        let setting = Setting { rest_angles: stage.model.rest_angles(), stage, measure, clip };
+        let setting =
+            Setting { rest_angles: stage.model.rest_angles(), stage, measure: measure.clone(), clip };
         Ok(Environment::from_simulator(description, RigidBodies(Arc::new(setting)))?)
     }
 }

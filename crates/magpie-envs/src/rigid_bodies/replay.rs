@@ -1,12 +1,13 @@
 //! Replaying recorded actions from given states, in either precision, without resets: how results are compared with
 //! other simulators and how a recorded motion is looked at again.
 
-use magpie_physics::{World, step};
+use magpie_physics::robot::Robot;
+use magpie_physics::{BodyState, Model, Perturbation, World, set_pose, step};
 use magpie_simd::{Isa, Lanes, Number, PackOf, Scalar, Simd, Task};
 use rayon::prelude::*;
 
 use super::stage::Stage;
-use crate::measure::Measure;
+use crate::measure::Quantity;
 
 /// States of N worlds, row-major `[N, B, ·]`. B counts the ground as the last body, as published data does.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -43,6 +44,9 @@ pub struct Replayed<T> {
     /// Angular velocity changes by contacts `[N·T, B, 3]`.
     pub contact_ang: Vec<T>,
 }
+
+/// What a replay measures, in the order of [`Replayed`].
+const MEASURED: [Quantity; 3] = [Quantity::FootContacts, Quantity::LowestFoot, Quantity::Heading];
 
 /// In double precision, one world at a time.
 pub fn replay_f64(stage: &Stage<f64>, start: &States<f64>, actions: &[f64], steps: usize) -> Replayed<f64> {
@@ -126,7 +130,7 @@ fn replay_group<N: Number>(
     }
     let mut action = vec![N::Pack::default(); stage.action_size()];
     let mut obs = vec![N::Pack::default(); stage.observation_size()];
-    let mut measures = Measure::ALL.map(|m| vec![N::Pack::default(); m.size(stage.feet.len())]);
+    let mut measures = MEASURED.map(|q| vec![N::Pack::default(); q.size(stage.feet.len())]);
     let (mut reward, mut done) = (N::Pack::default(), N::Pack::default());
     let mut lanes = vec![Replayed::default(); count];
     for t in 0..steps {
@@ -143,8 +147,8 @@ fn replay_group<N: Number>(
         stage.observe::<N>(token, &world, &action, &mut obs);
         let fallen = stage.fallen::<N>(token, &world);
         before.constant(1.0).masked(fallen).store(&mut done);
-        for (measure, out) in Measure::ALL.into_iter().zip(&mut measures) {
-            measure.write::<N>(token, stage, &world, out);
+        for (quantity, out) in MEASURED.into_iter().zip(&mut measures) {
+            quantity.write::<N>(token, stage, &world, &action, out);
         }
         let [feet, jump, angle] = &measures;
         for (lane, out) in lanes.iter_mut().enumerate() {
@@ -172,6 +176,23 @@ fn replay_group<N: Number>(
 }
 
 impl<T: Scalar> States<T> {
+    /// `worlds` times the robot in its default pose.
+    pub fn at_rest(robot: &Robot, worlds: usize) -> States<T> {
+        let model: Model<f64> = Model::new(robot, &Perturbation::default());
+        let mut world = World::new(&model);
+        let rates = vec![0.0; model.dof()];
+        set_pose::<f64>((), &model, &model.rest_angles(), &rates, &mut world.bodies);
+        let ground = BodyState { rot: [1.0, 0.0, 0.0, 0.0], ..BodyState::default() };
+        let mut start = States::default();
+        for body in (0..worlds).flat_map(|_| world.bodies.iter().chain([&ground])) {
+            start.pos.extend(body.pos.map(T::from_f64));
+            start.rot.extend(body.rot.map(T::from_f64));
+            start.vel.extend(body.vel.map(T::from_f64));
+            start.ang.extend(body.ang.map(T::from_f64));
+        }
+        start
+    }
+
     /// Puts world `index` of these states into a lane.
     pub fn write<P: PackOf<T>>(&self, index: usize, lane: usize, world: &mut World<P>) {
         let with_ground = world.bodies.len() + 1;

@@ -5,6 +5,7 @@ use magpie_physics::{Model, Perturbation, Quat, Vec3, World};
 use magpie_simd::{Number, Scalar};
 
 use super::entries;
+use crate::environment::Entry;
 use crate::task::{ForwardOf, Task};
 
 /// The immutable half of a simulation; the other half is a [`World`].
@@ -33,8 +34,8 @@ impl<T: Scalar> Stage<T> {
             .filter_map(|dof| model.actuators().iter().position(|&(driven, _)| driven == dof))
             .collect();
         Stage {
-            observation_size: entries::observation(task.observation, robot, &model).len(),
-            task: *task,
+            observation_size: entries::observation(&task.observation, robot, &model).len(),
+            task: task.clone(),
             model,
             torque_order,
             root: robot.root,
@@ -48,6 +49,16 @@ impl<T: Scalar> Stage<T> {
         self.observation_size
     }
 
+    /// What the entries of an observation mean.
+    pub fn observation_entries(&self, robot: &Robot) -> Vec<Entry> {
+        entries::observation(&self.task.observation, robot, &self.model)
+    }
+
+    /// What the entries of an action mean.
+    pub fn action_entries(&self, robot: &Robot) -> Vec<Entry> {
+        entries::action(robot, &self.model)
+    }
+
     /// Number of entries of an action.
     pub fn action_size(&self) -> usize {
         self.model.action_size()
@@ -58,12 +69,12 @@ impl<T: Scalar> Stage<T> {
     pub fn forward_position<N: Number<Scalar = T>>(&self, token: N::Token, world: &World<N::Pack>) -> N {
         match self.task.reward.forward_of {
             ForwardOf::Root => N::load(token, &world.bodies[self.root].pos[0]),
-            ForwardOf::CentreOfMass => self.centre_of_mass(token, world).x,
+            ForwardOf::CenterOfMass => self.center_of_mass(token, world).x,
         }
     }
 
     #[inline(always)]
-    pub(crate) fn centre_of_mass<N: Number<Scalar = T>>(
+    pub(crate) fn center_of_mass<N: Number<Scalar = T>>(
         &self,
         token: N::Token,
         world: &World<N::Pack>,
@@ -84,7 +95,7 @@ impl<T: Scalar> Stage<T> {
         action: &[N::Pack],
         forward_before: N,
     ) -> N {
-        let reward = self.task.reward;
+        let reward = &self.task.reward;
         let velocity = (self.forward_position::<N>(token, world) - forward_before)
             * forward_before.constant(1.0 / self.model.control_dt());
         let mut effort = forward_before.zero();
@@ -101,6 +112,14 @@ impl<T: Scalar> Stage<T> {
                 bumps = bumps + change.dot(change);
             }
             total = total - bumps * bumps.constant(reward.contact_cost);
+        }
+        let root = &world.bodies[self.root];
+        for (weight, rate) in
+            [(reward.sideways, &root.vel[1]), (reward.upward, &root.vel[2]), (reward.turning, &root.ang[2])]
+        {
+            if weight != 0.0 {
+                total = N::load(token, rate).mul_add(total.constant(weight), total);
+            }
         }
         total
     }

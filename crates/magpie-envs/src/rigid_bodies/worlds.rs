@@ -8,7 +8,7 @@ use magpie_simd::{Isa, Lanes, Mask, Number, Pack, Simd, Task};
 use super::Setting;
 use crate::group::{Group, LaneSet, members};
 use crate::simulator::{ResetDraws, Simulation};
-use crate::task::Observation;
+use crate::task::ObservationPart;
 
 /// Numbers that are the state of a body: position, rotation, velocity, angular velocity.
 pub(super) const BODY: usize = 13;
@@ -119,7 +119,7 @@ impl Setting {
             reward = Number::clamp(reward, -clip, clip);
         }
         reward.store(&mut out.reward);
-        self.measure.write::<Lanes<S>>(token, stage, world, &mut out.measure);
+        self.measure.write::<Lanes<S>>(token, stage, world, action, &mut out.measure);
         stage.observe::<Lanes<S>>(token, world, action, &mut out.observation);
         if let Some(clip) = self.clip {
             limit(token, &mut out.observation, clip);
@@ -141,7 +141,7 @@ impl Setting {
         set_pose::<Lanes<S>>(token, &stage.model, &fresh.angles, &fresh.velocities, &mut fresh.bodies);
         replace::<Lanes<S>>(token, lanes, &fresh.bodies, &mut world.bodies);
         refresh::<Lanes<S>>(token, &stage.model, world);
-        if stage.task.observation == Observation::Contacts {
+        if stage.task.observation.contains(&ObservationPart::Contacts) {
             touch::<Lanes<S>>(token, &stage.model, world);
         }
         stage.observe::<Lanes<S>>(token, world, &[], &mut fresh.observation);

@@ -27,6 +27,7 @@ pub fn environment() -> Arc<Environment> {
         dimensions: vec![dimension("x"), dimension("y")],
         episode_steps: EPISODE,
         step_seconds: 0.1,
+        hints: Default::default(),
     };
     Arc::new(Environment::from_simulator(description, PointMass).unwrap())
 }

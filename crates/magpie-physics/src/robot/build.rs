@@ -2,7 +2,8 @@
 
 use std::collections::HashSet;
 
-use super::error::Fault;
+use magpie_settings::DataFault as Fault;
+
 use super::file::{
     BodyDefaults, BodyEntry, CapsuleDefaults, CapsuleEntry, CollisionEntry, Defaults, GroundEndsEntry,
     JointEntry, PlacementEntry, RobotFile, World,

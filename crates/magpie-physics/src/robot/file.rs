@@ -13,32 +13,11 @@
 //!
 //! `robots/hopper.toml` is the shortest complete example.
 
-use serde::de::Error;
-use serde::{Deserialize, Deserializer};
-
-/// A list of exactly N values. (The TOML reader would drop the values that an array has no room for.)
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Row<T, const N: usize>(pub(super) [T; N]);
-
-impl<'de, T: Deserialize<'de>, const N: usize> Deserialize<'de> for Row<T, N> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let values = Vec::<T>::deserialize(deserializer)?;
-        let found = values.len();
-        values
-            .try_into()
-            .map(Row)
-            .map_err(|_| D::Error::custom(format!("found {found} values, expected {N}")))
-    }
-}
+use magpie_settings::Row;
+use serde::Deserialize;
 
 /// Three numbers: a vector, or three angles.
 pub(super) type Triple = Row<f64, 3>;
-
-impl Default for Triple {
-    fn default() -> Self {
-        Row([0.0; 3])
-    }
-}
 
 /// A whole file.
 #[derive(Debug, Deserialize)]

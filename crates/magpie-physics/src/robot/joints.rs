@@ -1,7 +1,8 @@
 //! One joint of the file to one joint of the robot.
 
 use super::build::{body_named, missing};
-use super::error::Fault;
+use magpie_settings::DataFault as Fault;
+
 use super::file::{JointDefaults, JointEntry};
 use super::numbers::{non_negative, single, vector};
 use super::{Body, Joint, rotation};

@@ -12,7 +12,7 @@ mod read;
 mod rotation;
 mod tree;
 
-pub use error::{MAX_FILE_BYTES, RobotError};
+pub use error::RobotError;
 pub use read::BUILTIN;
 
 /// A complete robot, valid by construction: it can only be made by the reader of robot files.

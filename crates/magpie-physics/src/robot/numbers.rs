@@ -2,8 +2,9 @@
 //!
 //! `at` and `key` name the field for the error message: `body "torso"` and `mass`.
 
-use super::error::Fault;
-use super::file::Row;
+use magpie_settings::DataFault as Fault;
+
+use magpie_settings::Row;
 
 /// The number in single precision, widened.
 pub(super) fn single(at: &str, key: &str, x: f64) -> Result<f64, Fault> {

@@ -1,6 +1,7 @@
 //! The joints of a robot must make one tree.
 
-use super::error::Fault;
+use magpie_settings::DataFault as Fault;
+
 use super::{Body, Joint};
 
 /// The root of the tree: the only body that is no joint's child, from which all others hang.

@@ -84,7 +84,7 @@ pub(super) fn ccdf(scene: &Scene) -> Result<Option<(Picture, String)>, ReportErr
             series.low.push((mean - std).max(0.0));
             series.high.push((mean + std).min(100.0));
             let known = point.value.std.map(|_| std.to_string()).unwrap_or_default();
-            let names = format!("{},{},{}", scene.task, scene.measure.name(), quoted(&method.name));
+            let names = format!("{},{},{}", scene.task, scene.measure, quoted(&method.name));
             table += &format!("{names},{},{},{mean},{known}\n", point.x, point.runs);
         }
         all.push(series);

@@ -219,6 +219,6 @@ pub(super) fn pairs(scene: &Scene) -> Vec<(&Method, &Method)> {
 /// What the paper states, in its main table's tasks.
 fn published(scene: &Scene, plain: &Method, metric: Metric) -> Option<f64> {
     let stated = EFFECTS.iter().find(|effect| effect.method == plain.family && effect.task == scene.task)?;
-    let asked = metric == Metric::QdScore && scene.measure == magpie_envs::Measure::FeetContact;
+    let asked = metric == Metric::QdScore && scene.measure == "feet_contact";
     stated.percent.filter(|_| asked)
 }

@@ -117,7 +117,7 @@ pub(super) fn csv(scene: &Scene, axis: Axis, metric: Metric, courses: &[Course])
             text += &format!(
                 "{},{},{},{},{},{},{},{},{std}\n",
                 scene.task,
-                scene.measure.name(),
+                scene.measure,
                 quoted(&course.method),
                 axis.slug(),
                 metric.slug(),

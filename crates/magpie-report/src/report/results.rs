@@ -20,11 +20,11 @@ fn cell(runs: &[Run], value: impl Fn(&Run) -> Option<f64>) -> Result<Option<Cell
 
 /// What the paper has for a method in a scene, by its family alone: its other settings are its own.
 pub(super) fn of_the_paper(scene: &Scene, family: &str, metric: Metric) -> Option<Cell> {
-    let feet = scene.measure == magpie_envs::Measure::FeetContact;
+    let feet = scene.measure == "feet_contact";
     let main = paper::results().get(family, &scene.task, metric.name()).filter(|_| feet);
     main.or_else(|| {
         let study = paper::measures_study();
-        let setting = format!("{} {} (", scene.task, scene.measure.name());
+        let setting = format!("{} {} (", scene.task, scene.measure);
         let setting = study.tasks().iter().find(|name| name.starts_with(&setting))?;
         study.get(family, setting, metric.name())
     })

@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use magpie_envs::Measure;
 use magpie_rewards::ModelName;
 
 use super::run::{Note, Run};
@@ -14,7 +13,7 @@ pub struct Scene {
     /// The task.
     pub task: String,
     /// How behaviour is measured.
-    pub measure: Measure,
+    pub measure: String,
     /// The methods.
     pub methods: Vec<Method>,
 }
@@ -40,21 +39,21 @@ pub struct Method {
 impl Scene {
     /// For headings.
     pub fn title(&self) -> String {
-        format!("{}, {}", self.task, self.measure.name().replace('_', " "))
+        format!("{}, {}", self.task, self.measure.replace('_', " "))
     }
 
     /// For names of files.
     pub fn slug(&self) -> String {
-        format!("{}-{}", self.task, self.measure.name())
+        format!("{}-{}", self.task, self.measure)
     }
 }
 
 /// Sorts runs: by task and measure, then by reward model, curiosity and whatever else differs among runs of the same
 /// model and curiosity. Says where seeds are missing or doubled, and where runs differ in length.
 pub fn scenes(runs: Vec<Run>, notes: &mut Vec<Note>) -> Vec<Scene> {
-    let mut sorted: BTreeMap<(String, &str), Vec<Run>> = BTreeMap::new();
+    let mut sorted: BTreeMap<(String, String), Vec<Run>> = BTreeMap::new();
     for run in runs {
-        sorted.entry((run.settings.task.clone(), run.settings.measure.name())).or_default().push(run);
+        sorted.entry((run.settings.task.clone(), run.settings.measure.clone())).or_default().push(run);
     }
     let mut scenes: Vec<Scene> = sorted.into_values().filter_map(scene).collect();
     let mut styles: Vec<(usize, String)> =
@@ -82,7 +81,8 @@ fn rank(run: &Run) -> usize {
 
 /// The scene of runs that have task and measure in common.
 fn scene(runs: Vec<Run>) -> Option<Scene> {
-    let (task, measure) = runs.first().map(|run| (run.settings.task.clone(), run.settings.measure))?;
+    let (task, measure) =
+        runs.first().map(|run| (run.settings.task.clone(), run.settings.measure.clone()))?;
     let differing = differing(&runs);
     let mut methods: BTreeMap<(usize, Details), Vec<Run>> = BTreeMap::new();
     for run in runs {

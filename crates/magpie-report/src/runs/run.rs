@@ -116,7 +116,7 @@ fn places(folder: &Path, settings: &Settings, archive: Option<&ArchiveOutline>) 
         Some(count) => all.subset(count),
         None => all,
     };
-    if chosen.columns().about.measure != settings.measure.name() {
+    if chosen.columns().about.measure != settings.measure {
         return Vec::new();
     }
     chosen.places().into_iter().flatten().filter(|place| place.len() == dims).collect()

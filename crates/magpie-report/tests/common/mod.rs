@@ -4,7 +4,6 @@
 use std::path::{Path, PathBuf};
 
 use magpie_demos::{About as Origin, Columns, Demonstrations, Demonstrator, Episode, Sizes};
-use magpie_envs::Measure;
 use magpie_learn::Actions;
 use magpie_nn::Shape;
 use magpie_qd::{Acceptance, ArchivePair, Candidate, Provenance};
@@ -18,7 +17,7 @@ use magpie_settings::Method;
 #[derive(Clone)]
 pub struct Sketch {
     pub task: &'static str,
-    pub measure: Measure,
+    pub measure: &'static str,
     pub model: ModelName,
     pub curiosity: f64,
     pub seed: u64,
@@ -35,7 +34,7 @@ impl Default for Sketch {
     fn default() -> Sketch {
         Sketch {
             task: "walker2d",
-            measure: Measure::FeetContact,
+            measure: "feet_contact",
             model: ModelName::Gail,
             curiosity: 0.0,
             seed: 1,
@@ -89,7 +88,7 @@ impl Sketch {
         }
         let about = About {
             task: self.task.to_owned(),
-            measure: self.measure,
+            measure: self.measure.to_owned(),
             names,
             ranges,
             cells: grid.into(),
@@ -123,7 +122,7 @@ impl Sketch {
     }
 
     fn demonstrations(&self, dims: usize) -> Demonstrations {
-        let range = if self.measure == Measure::Jump { 0.25 } else { 1.0 };
+        let range = if self.measure == "jump" { 0.25 } else { 1.0 };
         let episode = |i: usize| Episode {
             length: 2,
             terminated: false,
@@ -136,7 +135,7 @@ impl Sketch {
         };
         let about = Origin {
             task: self.task.to_owned(),
-            measure: self.measure.name().to_owned(),
+            measure: self.measure.to_owned(),
             horizon: 1000,
             ..Origin::default()
         };
@@ -173,9 +172,7 @@ pub fn reevaluated(folder: &Path) {
 
 /// A sweep with everything in it: two models with and without curiosity on three kinds of archive, and every trouble.
 pub fn sweep(folder: &Path) {
-    for (task, measure) in
-        [("walker2d", Measure::FeetContact), ("hopper", Measure::Jump), ("ant", Measure::FeetContact)]
-    {
+    for (task, measure) in [("walker2d", "feet_contact"), ("hopper", "jump"), ("ant", "feet_contact")] {
         for (model, curiosity, coverage, level) in [
             (ModelName::True, 0.0, 0.5, 1900.0),
             (ModelName::Gail, 0.0, 0.45, 1250.0),

@@ -1,6 +1,5 @@
 //! What an archive is about, and how that is written down.
 
-use magpie_envs::Measure;
 use magpie_learn::Actions;
 use magpie_nn::Shape;
 use magpie_qd::{Cells, Cvt, Grid};
@@ -15,7 +14,7 @@ pub struct About {
     /// The task.
     pub task: String,
     /// How behaviour was measured.
-    pub measure: Measure,
+    pub measure: String,
     /// Name of each dimension of the measure.
     pub names: Vec<String>,
     /// Lower and upper end of each dimension of the measure.
@@ -83,7 +82,7 @@ pub(super) enum Record {
 pub(super) struct Current {
     format: u32,
     task: String,
-    measure: Measure,
+    measure: String,
     names: Vec<String>,
     ranges: Vec<[f64; 2]>,
     cells: CellsRecord,
@@ -106,7 +105,7 @@ enum CellsRecord {
 #[derive(Debug, Clone, Deserialize)]
 pub(super) struct First {
     task: String,
-    measure: Measure,
+    measure: String,
     names: Vec<String>,
     grid: Grid,
     #[serde(default)]

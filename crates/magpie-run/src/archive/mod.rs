@@ -77,7 +77,7 @@ impl SavedArchive {
     /// The world it was found in, when the archive lies in `folder`.
     pub fn world(&self, folder: &Path) -> World {
         let mut world = self.about.world.clone();
-        world.robot = world.robot.map(|robot| folder.join(robot));
+        world.lies_in(folder);
         world
     }
 
@@ -108,7 +108,6 @@ fn damaged(path: &Path, problem: String) -> RunError {
 
 #[cfg(test)]
 pub(crate) mod tests {
-    use magpie_envs::Measure;
     use magpie_learn::Actions;
     use magpie_nn::Shape;
     use magpie_qd::{Acceptance, ArchivePair, Candidate, Cells, Cvt, Grid, Provenance};
@@ -142,7 +141,7 @@ pub(crate) mod tests {
         }
         let about = About {
             task: "hopper".to_owned(),
-            measure: Measure::FeetContact,
+            measure: "feet_contact".to_owned(),
             names: vec!["left".to_owned(), "right".to_owned()],
             ranges: vec![[0.0, 1.0]; 2],
             cells,

@@ -114,7 +114,7 @@ fn columns(
     let about = About {
         task: archive.task.clone(),
         robot: env.robot().to_owned(),
-        measure: archive.measure.name().to_owned(),
+        measure: archive.measure.clone(),
         horizon: env.episode_steps(),
         source: format!("elites of an archive after {} iterations, {manner}", archive.iteration),
         ..About::default()

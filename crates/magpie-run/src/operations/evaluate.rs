@@ -6,7 +6,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use magpie_envs::{Dimension, Measure};
+use magpie_envs::Dimension;
 use magpie_learn::{Actions, Evaluation, Policy, evaluate};
 use magpie_qd::{Acceptance, ArchivePair, Candidate, Metrics, Provenance, QdOffset};
 
@@ -161,7 +161,7 @@ pub struct PolicyEvaluation {
 /// Runs a policy again: that of the folder of a run of PPO, or of a file. What it is measured by is not in the file.
 pub fn evaluate_policy(
     run: &Path,
-    measure: Measure,
+    measure: Option<&str>,
     options: &EvaluateOptions,
 ) -> Result<PolicyEvaluation, RunError> {
     let path = if run.is_dir() { run.join(crate::ppo::POLICY) } else { run.to_owned() };
@@ -170,7 +170,7 @@ pub fn evaluate_policy(
         Some(world) => world.clone(),
         None => World::of_run(path.parent().unwrap_or(Path::new(".")))?,
     };
-    let env = Arc::new(world.environment(&file.task, Some(measure))?);
+    let env = Arc::new(world.environment(&file.task, measure)?);
     fits(&file.actor, &env)?;
     let actions = options.actions.unwrap_or(file.actions);
     let networks = acting(&file.actor)?;

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use magpie_demos::{Demonstrations, Sizes};
 use magpie_demos::{Given, import};
-use magpie_envs::{Environment, Measure, Options};
+use magpie_envs::{Environment, Options};
 
 use crate::error::RunError;
 
@@ -14,21 +14,21 @@ pub struct ImportOptions {
     /// The task that is demonstrated.
     pub task: String,
     /// What the file's measures are, if it has any.
-    pub measure: Measure,
+    pub measure: String,
 }
 
 /// Reads a file of any format that is known. Observations and actions are taken to be those of magpie's task, entry by
 /// entry: nothing in the formats says so, and the same robot in another simulator may have as many.
 pub fn import_demonstrations(file: &Path, options: &ImportOptions) -> Result<Demonstrations, RunError> {
     let ImportOptions { task, measure } = options;
-    let env = Environment::new(task, Options { measure: Some(*measure), ..Options::default() })?;
+    let env = Environment::new(task, Options { measure: Some(measure.clone()), ..Options::default() })?;
     let name = file.file_name().unwrap_or(file.as_os_str());
     let demonstrations = import(
         file,
         &Given {
             task: task.clone(),
             robot: env.robot().to_owned(),
-            measure: measure.name().to_owned(),
+            measure: measure.clone(),
             horizon: env.episode_steps(),
             source: name.to_string_lossy().into_owned(),
             sizes: Some(Sizes { observation: env.observation_size(), action: env.action_size() }),
@@ -40,7 +40,7 @@ pub fn import_demonstrations(file: &Path, options: &ImportOptions) -> Result<Dem
         Some(place) => Err(RunError::OtherMeasures {
             path: file.to_owned(),
             found: place.len(),
-            measure: *measure,
+            measure: measure.clone(),
             task: task.clone(),
             expected: dimensions,
         }),
@@ -59,10 +59,14 @@ mod tests {
         let path = folder.path().join("demos.safetensors");
         let made = demonstrate(&open, &DemonstrateOptions { number: 1, ..DemonstrateOptions::default() });
         made.unwrap().save(&path).unwrap();
-        let import =
-            |measure| import_demonstrations(&path, &ImportOptions { task: "hopper".to_owned(), measure });
-        assert_eq!(import(Measure::FeetContact).unwrap().columns().episodes.len(), 1);
-        let error = import(Measure::Angle).unwrap_err().to_string();
+        let import = |measure: &str| {
+            import_demonstrations(
+                &path,
+                &ImportOptions { task: "hopper".to_owned(), measure: measure.to_owned() },
+            )
+        };
+        assert_eq!(import("feet_contact").unwrap().columns().episodes.len(), 1);
+        let error = import("angle").unwrap_err().to_string();
         assert!(error.contains("1 measures an episode, but angle of hopper has 2"), "{error}");
     }
 }

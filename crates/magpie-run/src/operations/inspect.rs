@@ -1,6 +1,5 @@
 //! What an archive holds, in numbers.
 
-use magpie_envs::Measure;
 use magpie_learn::Actions;
 use magpie_nn::Shape;
 use magpie_qd::{Cells, Metrics};
@@ -13,7 +12,7 @@ pub struct ArchiveInfo {
     /// The task.
     pub task: String,
     /// How behaviour was measured.
-    pub measure: Measure,
+    pub measure: String,
     /// Iterations made.
     pub iteration: u64,
     /// Name of each dimension of the measure.
@@ -57,7 +56,7 @@ pub fn archive_info(open: &OpenArchive) -> ArchiveInfo {
     let length = elites.iter().map(|e| e.length).sum::<f64>() / elites.len() as f64;
     ArchiveInfo {
         task: about.task.clone(),
-        measure: about.measure,
+        measure: about.measure.clone(),
         iteration: about.iteration,
         names: about.names.clone(),
         ranges: about.ranges.clone(),

@@ -26,7 +26,6 @@ pub use picture::{ArchivePicture, draw_archive, draw_demonstrations};
 
 #[cfg(test)]
 mod tests {
-    use magpie_envs::Measure;
     use magpie_learn::Actions;
     use magpie_nn::Shape;
     use magpie_qd::{Acceptance, ArchivePair, Candidate, Cells, Cvt, Grid, Provenance};
@@ -65,7 +64,7 @@ mod tests {
         }
         let about = About {
             task: "hopper".to_owned(),
-            measure: Measure::FeetContact,
+            measure: "feet_contact".to_owned(),
             names: vec!["foot contact".to_owned()],
             ranges: vec![[0.0, 1.0]],
             cells,

@@ -6,7 +6,7 @@ use crate::directory::CONFIG;
 use crate::error::RunError;
 
 /// What runs leave in their folders.
-const FILES_OF_A_RUN: [&str; 8] = [
+const FILES_OF_A_RUN: [&str; 9] = [
     crate::train::ARCHIVE,
     CONFIG,
     crate::train::DEMONSTRATIONS,
@@ -15,6 +15,7 @@ const FILES_OF_A_RUN: [&str; 8] = [
     crate::ppo::POLICY,
     crate::reevaluation::FILE,
     crate::world::ROBOT,
+    crate::world::TASK,
 ];
 
 /// Refuses to write a result over a file of a run, or over one of the files that it is made from.

@@ -1,7 +1,7 @@
 //! Archives and demonstrations as pictures.
 
 use magpie_demos::Demonstrations;
-use magpie_envs::{Environment, Measure, Options};
+use magpie_envs::{Environment, Options};
 use magpie_plot::{Dimension, Figure, HeatMap, Partition, Points, WIDE, heat_map};
 use magpie_qd::{Cells, Grid};
 
@@ -66,9 +66,8 @@ pub fn draw_demonstrations(demonstrations: &Demonstrations) -> Result<Figure, Ru
             "the file does not say of which task and measure they are; import it as one that does".to_owned(),
         );
     }
-    let measure: Measure =
-        about.measure.parse().map_err(|e| RunError::NoPicture { problem: format!("{e}") })?;
-    let env = Environment::new(&about.task, Options { measure: Some(measure), ..Options::default() })?;
+    let measure = Some(about.measure.clone());
+    let env = Environment::new(&about.task, Options { measure, ..Options::default() })?;
     let (names, ranges): (Vec<String>, Vec<[f64; 2]>) =
         env.measure_dimensions().into_iter().map(|d| (d.name, d.range)).unzip();
     if places.iter().any(|place| place.as_ref().is_none_or(|place| place.len() != names.len())) {

@@ -1,15 +1,14 @@
 //! What a PPO run computes.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use magpie_envs::{Environment, Options};
 use magpie_learn::{StopAfter, TrainConfig};
 use magpie_settings::{SettingError, Settings, settings};
 
 use crate::driver::Plan;
 use crate::error::RunError;
 use crate::settings::{Fault, Origin, lay_over, layers, read_text};
-use crate::train::{LARGEST_WHOLE, known_task};
+use crate::train::{LARGEST_WHOLE, NO_TASK, Place, find_task};
 use crate::world::{World, WorldChanges};
 
 settings! {
@@ -34,7 +33,11 @@ impl Config {
     /// Defaults found by experiment (`docs/results/ppo.md`): shorter windows, smaller minibatches and a lower learning
     /// rate than the search uses learn most from a few million steps.
     pub fn new(task: &str, seed: u64, steps: u64) -> Result<Config, RunError> {
-        let dt = Environment::new(task, Options::default())?.step_seconds();
+        Config::in_world(&World::default(), task, seed, steps)
+    }
+
+    fn in_world(world: &World, task: &str, seed: u64, steps: u64) -> Result<Config, RunError> {
+        let dt = world.task(task)?.robot()?.control_dt;
         let mut train = TrainConfig { window: 64, target_kl: 0.02, ..TrainConfig::default() };
         train.stop_after = StopAfter::Minibatch;
         // By the time step of the task's own robot: with steps of 8 ms, 0.99 looks less than a second ahead, and a walker learns to dive instead of to walk.
@@ -87,35 +90,39 @@ pub struct Choices {
 }
 
 impl Choices {
-    /// The usual configuration, the file over it, the pairs over both, and what is named here over all.
-    pub fn resolve(&self) -> Result<Config, RunError> {
+    /// The usual configuration, the file over it, the pairs over both, and what is named here over all. Beside it,
+    /// what is likely to be a mistake, in sentences.
+    pub fn resolve(&self) -> Result<(Config, Vec<String>), RunError> {
         let text = self.file.as_deref().map(read_text).transpose()?;
         let file = self.file.as_deref().zip(text.as_deref());
         let mut config = self.over_file(file).map_err(|fault| fault.into_error(file, &self.sets))?;
-        if let (Some(file), Some(robot)) = (&self.file, &config.world.robot) {
-            // As in the configuration of a run, whose robot lies beside it.
-            config.world.robot = Some(file.with_file_name("").join(robot));
-        }
         config.seed = self.seed.unwrap_or(config.seed);
         config.steps = self.steps.unwrap_or(config.steps);
         config.environments = self.environments.unwrap_or(config.environments);
         let rate = &mut config.train.ppo.adam.learning_rate;
         *rate = self.learning_rate.unwrap_or(*rate);
-        config.world = self.world.apply(config.world);
-        Ok(config)
+        let warnings = config.world.examine(&config.task)?;
+        Ok((config, warnings))
     }
 
-    fn over_file(&self, file: Option<(&std::path::Path, &str)>) -> Result<Config, Fault> {
+    fn over_file(&self, file: Option<(&Path, &str)>) -> Result<Config, Fault> {
         let layers = layers(file, &self.sets)?;
         // What is usual depends on the task, so that the task has to be known first.
-        let said = lay_over(&Config::default(), layers.clone())?.task;
-        let task = self.task.clone().unwrap_or(said);
-        let at = layers.iter().rev().find_map(|layer| layer.get("task")).map(|layer| layer.at);
-        let at =
-            if self.task.is_some() { Origin::Choice("task") } else { at.unwrap_or(Origin::Choice("task")) };
-        known_task(&task, at)?;
-        let usual = Config::new(&task, 0, Config::default().steps);
-        let usual = usual.map_err(|e| Fault { at, message: e.to_string() })?;
-        Ok(Config { task, ..lay_over(&usual, layers)? })
+        let known = lay_over(&Config::default(), layers.clone())?;
+        let of_file = layers.iter().rev().find_map(|layer| layer.get("task")).map(|layer| layer.at);
+        let folder = file.map(|(file, _)| file.with_file_name("")).unwrap_or_default();
+        let mut world = known.world;
+        world.lies_in(&folder);
+        let chosen = Origin::Choice("task");
+        let (task, at, folder) = match &self.task {
+            Some(task) => (task.clone(), chosen, PathBuf::new()),
+            None => (known.task, of_file.unwrap_or(chosen), folder),
+        };
+        if task.is_empty() {
+            return Err(Fault { at, message: NO_TASK.to_owned() });
+        }
+        let task = find_task(&task, &mut world, Place { folder: &folder, world: &self.world }, at)?;
+        let usual = Config::in_world(&world, &task, 0, Config::default().steps).map_err(Fault::of_world)?;
+        Ok(Config { task, world, ..lay_over(&usual, layers)? })
     }
 }

@@ -15,6 +15,8 @@ pub(crate) enum Origin {
     Set(usize),
     /// A choice with a name of its own.
     Choice(&'static str),
+    /// A file that describes the world; the message names it.
+    World,
 }
 
 /// A message and the place that it is about.
@@ -25,7 +27,15 @@ pub(crate) struct Fault {
 }
 
 impl Fault {
+    /// About a task or a robot.
+    pub(crate) fn of_world(reason: RunError) -> Fault {
+        Fault { at: Origin::World, message: reason.to_string() }
+    }
+
     pub(crate) fn into_error(self, file: Option<(&Path, &str)>, sets: &[String]) -> RunError {
+        if self.at == Origin::World {
+            return RunError::World { problem: self.message };
+        }
         let place = match (self.at, file) {
             (Origin::File(byte), Some((path, text))) => {
                 let (line, column) = line_and_column(text, byte);

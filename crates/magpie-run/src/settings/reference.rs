@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::sync::LazyLock;
 
-use magpie_envs::{Measure, TASKS};
+use magpie_envs::TASKS;
 use magpie_rewards::ModelName;
 use magpie_settings::{By, Kind, Method, Setting, When, nearest, retired_of, settings_of};
 use serde::Serialize;
 use toml::{Table, Value};
 
 use crate::error::RunError;
-use crate::train::{Budget, Config};
+use crate::train::{Budget, Config, FEET_CONTACT};
 use crate::{ppo, train};
 
 /// All settings of a search, in the order in which they are declared.
@@ -142,10 +142,13 @@ struct Defaults(BTreeMap<String, Table>);
 #[derive(Clone, Copy)]
 struct Place {
     task: &'static str,
-    measure: Measure,
+    measure: &'static str,
     model: ModelName,
     budget: Budget,
 }
+
+/// The measures of the tasks that come with magpie.
+const MEASURES: [&str; 3] = [FEET_CONTACT, "jump", "angle"];
 
 impl Defaults {
     fn of(&mut self, method: Method, place: Place) -> Result<&Table, RunError> {
@@ -161,12 +164,8 @@ impl Defaults {
     /// The usual value, and where there is another one.
     fn in_words(&mut self, setting: &Setting, method: Method) -> Result<String, RunError> {
         let asks = |by: By| setting.by.contains(&by);
-        let usual = Place {
-            task: "walker2d",
-            measure: Measure::FeetContact,
-            model: ModelName::Gail,
-            budget: Budget::Quick,
-        };
+        let usual =
+            Place { task: "walker2d", measure: FEET_CONTACT, model: ModelName::Gail, budget: Budget::Quick };
         if asks(By::Budget) {
             let mut values = Vec::new();
             for budget in Budget::ALL {
@@ -187,7 +186,7 @@ impl Defaults {
         };
         let models: &[ModelName] =
             if asks(By::Reward) { &[ModelName::Gail, ModelName::True] } else { &[ModelName::Gail] };
-        let measures: &[Measure] = if asks(By::Measure) { &Measure::ALL } else { &[Measure::FeetContact] };
+        let measures: &[&'static str] = if asks(By::Measure) { &MEASURES } else { &[FEET_CONTACT] };
         let mut exceptions: Vec<(String, String)> = Vec::new();
         for &model in models {
             for &measure in measures {
@@ -357,7 +356,7 @@ mod tests {
             for method in Method::ALL {
                 let mut values = std::collections::BTreeSet::new();
                 for task in TASKS {
-                    for measure in Measure::ALL {
+                    for measure in MEASURES {
                         for model in [ModelName::Gail, ModelName::True] {
                             for budget in Budget::ALL {
                                 let place = Place { task, measure, model, budget };
@@ -412,8 +411,7 @@ mod tests {
     /// What a file of an earlier version says that there is no more.
     #[test]
     fn a_retired_setting_is_read_where_nothing_is_lost() {
-        let base =
-            || Config::new("hopper", Measure::Jump, ModelName::Airl, Method::Magpie, Budget::Quick).unwrap();
+        let base = || Config::new("hopper", "jump", ModelName::Airl, Method::Magpie, Budget::Quick).unwrap();
         let read = |text: &str| super::super::resolve(base(), Some((Path::new("my.toml"), text)), &[]);
         for fine in [
             "search.curiosity.credit = 1",
@@ -458,8 +456,7 @@ mod tests {
     #[test]
     fn an_older_configuration_is_filled_in_with_what_the_paper_does() {
         let config =
-            Config::new("walker2d", Measure::FeetContact, ModelName::Gail, Method::Paper, Budget::Paper)
-                .unwrap();
+            Config::new("walker2d", FEET_CONTACT, ModelName::Gail, Method::Paper, Budget::Paper).unwrap();
         let whole = table_of(&config);
         let mut older = whole.clone();
         let mut later = 0;

@@ -18,7 +18,8 @@ use std::path::{Path, PathBuf};
 
 use crate::error::RunError;
 use crate::settings::{Fault, Layer, Origin, idle_for, is_retired, read_text};
-use crate::train::{Config, of_layers};
+use crate::train::{Config, Place, of_layers};
+use crate::world::WorldChanges;
 use file::{Axis, SweepFile};
 pub use shard::{Shard, WrongShard, divide};
 pub use state::State;
@@ -104,12 +105,20 @@ impl Sweep {
         &self.notes
     }
 
-    /// Refuses a sweep with a run that cannot be made, and names the run.
-    pub fn check(&self) -> Result<(), RunError> {
-        self.runs.iter().try_for_each(|run| match run.config.ready() {
-            Ok(_) => Ok(()),
-            Err(reason) => Err(of_sweep(&self.path, &run.name)(reason)),
-        })
+    /// Refuses a sweep with a run that cannot be made, and names the run. Returns what is likely to be a mistake, in
+    /// sentences.
+    pub fn check(&self) -> Result<Vec<String>, RunError> {
+        let mut warnings = Vec::new();
+        for run in &self.runs {
+            let Config { world, task, .. } = &run.config;
+            let examined = run.config.ready().and_then(|_| world.examine(task));
+            for warning in examined.map_err(of_sweep(&self.path, &run.name))? {
+                if !warnings.contains(&warning) {
+                    warnings.push(warning);
+                }
+            }
+        }
+        Ok(warnings)
     }
 }
 
@@ -170,13 +179,12 @@ impl SweepFile {
             self.settings.iter().cloned().map(Ok).chain(chosen).collect::<Result<_, _>>().map_err(place)?;
         let message = "no task is named; add `task = [\"walker2d\"]` to [axes]".to_owned();
         let nowhere = Fault { at: Origin::File(0), message };
-        let mut config = of_layers(self.method, self.budget, layers, nowhere).map_err(place)?;
+        let (folder, world) = (path.with_file_name(""), WorldChanges::default());
+        let beside = Place { folder: &folder, world: &world };
+        let mut config = of_layers(self.method, self.budget, layers, beside, nowhere).map_err(place)?;
         if let Some(file) = &mut config.demos.file {
             let of_task = file.to_str().map(|text| text.replace("{task}", &config.task).into());
-            *file = of_task.unwrap_or_else(|| file.clone());
-        }
-        for beside in [&mut config.world.robot, &mut config.demos.file].into_iter().flatten() {
-            *beside = path.with_file_name("").join(&*beside);
+            *file = folder.join(of_task.unwrap_or_else(|| file.clone()));
         }
         Ok(config)
     }

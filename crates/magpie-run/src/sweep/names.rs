@@ -3,18 +3,16 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use magpie_envs::Measure;
-
 use super::Choice;
 use super::file::{Axis, NAMED};
 use crate::settings::{Layer, Value};
-use crate::train::Config;
+use crate::train::{Config, FEET_CONTACT};
 
 /// `TASK[-MEASURE]-REWARD-qCURIOSITY[-DEMOS][-SETTING…]-sSEED`: measures other than feet contact are named,
 /// demonstrations and other settings where they are axes. `all_axes` are the keys of the whole sweep.
 pub(super) fn name(config: &Config, choice: &Choice<'_>, all_axes: &BTreeSet<&str>) -> String {
     let mut parts = vec![config.task.clone()];
-    if config.measure != Measure::FeetContact {
+    if config.measure != FEET_CONTACT {
         parts.push(config.measure.to_string());
     }
     parts.push(config.reward.model.to_string());

@@ -13,7 +13,7 @@ use crate::directory::CONFIG;
 use crate::error::RunError;
 use crate::settings::{bring_up_to_date, read_text};
 use crate::train::{ARCHIVE, DEMONSTRATIONS, TrainRun};
-use crate::world::ROBOT;
+use crate::world::{ROBOT, TASK, World};
 
 /// How far a run is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,10 +69,13 @@ impl Run {
 
     /// The copy in the folder of a file that is another one by now.
     fn other_file(&self, folder: &Path) -> Result<Option<&'static str>, RunError> {
-        if let Some(robot) = &self.config.world.robot
-            && read_text(robot)? != read_text(&folder.join(ROBOT))?
-        {
-            return Ok(Some(ROBOT));
+        let World { task, robot, .. } = &self.config.world;
+        for (original, copy) in [(task, TASK), (robot, ROBOT)] {
+            if let Some(original) = original
+                && read_text(original)? != read_text(&folder.join(copy))?
+            {
+                return Ok(Some(copy));
+            }
         }
         let Some(wanted) = self.config.ready()?.found else { return Ok(None) };
         let copy = Demonstrations::load(&folder.join(DEMONSTRATIONS))?;

@@ -1,7 +1,6 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use magpie_envs::Measure;
 use magpie_rewards::ModelName;
 
 use super::{Sweep, divide};
@@ -74,7 +73,7 @@ fn every_run_has_the_defaults_of_its_own_task_and_measure() {
         parse("[axes]\ntask = ['walker2d', 'humanoid', 'ant']\nmeasure = ['jump', 'feet_contact']").unwrap();
     let of = |name: &str| &sweep.runs().iter().find(|run| run.name == name).unwrap().config;
     let humanoid = of("humanoid-jump-gail-q2-s0");
-    assert_eq!((humanoid.search.sigma0, humanoid.measure), (0.5, Measure::Jump));
+    assert_eq!((humanoid.search.sigma0, humanoid.measure.as_str()), (0.5, "jump"));
     assert_eq!(of("walker2d-gail-q2-s0").search.sigma0, 1.0);
     let resolution = |name: &str| of(name).search.archive.resolution;
     assert_eq!((resolution("ant-gail-q2-s0"), resolution("ant-jump-gail-q2-s0")), (10, 50));

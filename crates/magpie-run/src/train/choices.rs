@@ -2,14 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use magpie_envs::{Measure, TASKS};
+use magpie_envs::{TASKS, Task};
 use magpie_rewards::ModelName;
 use magpie_settings::{Method, Settings, remedy};
 
 use super::config::{Budget, Config};
 use crate::error::RunError;
 use crate::settings::{Fault, Layer, Origin, Value, lay_over, layers, read_text};
-use crate::world::WorldChanges;
+use crate::world::{World, WorldChanges};
 
 /// What somebody asks of a search. What is not given is as the file says, or as the pairs say, or as method and budget
 /// have it for the task.
@@ -25,10 +25,10 @@ pub struct Choices {
     pub file: Option<PathBuf>,
     /// Settings such as `search.branches=60`, over those of the file.
     pub sets: Vec<String>,
-    /// The task.
+    /// The task, or a task file.
     pub task: Option<String>,
-    /// How behaviour is measured.
-    pub measure: Option<Measure>,
+    /// How behavior is measured.
+    pub measure: Option<String>,
     /// Where the reward comes from.
     pub reward: Option<ModelName>,
     /// A file of demonstrations.
@@ -50,6 +50,8 @@ pub struct Resolved {
     pub config: Config,
     /// In sentences.
     pub notes: Vec<String>,
+    /// What is likely to be a mistake, in sentences.
+    pub warnings: Vec<String>,
 }
 
 impl Choices {
@@ -80,10 +82,14 @@ impl Choices {
             None => Origin::Choice("task"),
         };
         let all = said.iter().cloned().chain(asked.iter().cloned()).collect();
-        let config = of_layers(method, budget, all, Fault { at: nowhere, message: NO_TASK.to_owned() })?;
+        let folder = file.map(|(file, _)| file.with_file_name("")).unwrap_or_default();
+        let place = Place { folder: &folder, world: &self.world };
+        let config =
+            of_layers(method, budget, all, place, Fault { at: nowhere, message: NO_TASK.to_owned() })?;
         let of_file = said.iter().rev().find_map(|layer| layer.get("task"));
         if let Some(Layer { value: Value::Text(of_file), .. }) = of_file
             && *of_file != config.task
+            && !is_task_file(of_file)
         {
             notes.push(format!(
                 "the settings are those of a run on {of_file}, and the task is {}",
@@ -93,17 +99,12 @@ impl Choices {
         if self.demos.is_some() && config.reward.model == ModelName::True {
             return refuse("demos", "the true reward is not learnt; leave out one of the two");
         }
-        // What the file names lies beside it, as in the folder of a run.
         let mut config = config;
-        let beside = |path: &mut PathBuf| {
-            if let Some((file, _)) = file {
-                *path = file.with_file_name("").join(&*path);
-            }
-        };
-        [&mut config.world.robot, &mut config.demos.file].into_iter().flatten().for_each(beside);
-        config.world = self.world.apply(config.world);
+        // What the file names lies beside it, as in the folder of a run.
+        config.demos.file = config.demos.file.map(|demos| folder.join(demos));
         config.demos.file = self.demos.clone().or(config.demos.file);
-        Ok(Resolved { config, notes })
+        let warnings = config.world.examine(&config.task).map_err(Fault::of_world)?;
+        Ok(Resolved { config, notes, warnings })
     }
 
     /// The choices that are settings, as layers.
@@ -112,8 +113,8 @@ impl Choices {
         // TOML has no larger whole numbers; such a seed is refused by its range.
         let whole = |number: u64| i64::try_from(number).map_or(Value::Real(number as f64), Value::Whole);
         [
-            ("task", "task", self.task.as_ref().map(|task| text(task))),
-            ("measure", "measure", self.measure.map(|measure| text(&measure))),
+            ("task", "task", self.task.as_ref().map(|task| text(&absolute(task)))),
+            ("measure", "measure", self.measure.as_ref().map(|measure| text(measure))),
             ("reward", "reward.model", self.reward.map(|model| text(&model))),
             ("curiosity", "search.curiosity.weight", self.curiosity.map(Value::Real)),
             ("seed", "seed", self.seed.map(whole)),
@@ -128,7 +129,7 @@ impl Choices {
     }
 }
 
-const NO_TASK: &str = "no task is named; name one, here or as `task` in the file";
+pub(crate) const NO_TASK: &str = "no task is named; name one, here or as `task` in the file";
 
 /// What to say in place of a preset.
 pub(crate) fn about_preset(preset: Budget) -> String {
@@ -138,32 +139,79 @@ pub(crate) fn about_preset(preset: Budget) -> String {
     )
 }
 
+/// Where settings are from, and what is changed about the world beside them.
+#[derive(Clone, Copy)]
+pub(crate) struct Place<'a> {
+    /// Files that settings name are looked for here.
+    pub folder: &'a Path,
+    /// What is changed about the world.
+    pub world: &'a WorldChanges,
+}
+
 /// The configuration of a method and a budget for the task, the measure and the reward that the layers name, with the
 /// layers over it; `nowhere` is what to say if they name no task.
 pub(crate) fn of_layers(
     method: Method,
     budget: Budget,
     layers: Vec<Layer>,
+    place: Place<'_>,
     nowhere: Fault,
 ) -> Result<Config, Fault> {
-    // Defaults depend on task, measure and reward, so that these have to be known first.
+    // Defaults depend on task, world, measure and reward, so that these have to be known first.
     let known = lay_over(&Config::of(method), layers.clone())?;
     if known.task.is_empty() {
         return Err(nowhere);
     }
-    let at = layers.iter().rev().find_map(|layer| layer.get("task")).map_or(nowhere.at, |layer| layer.at);
-    known_task(&known.task, at)?;
-    let base = Config::new(&known.task, known.measure, known.reward.model, method, budget);
-    let base = base.map_err(|reason| Fault { at, message: reason.to_string() })?;
-    lay_over(&base, layers)
+    let last = |key: &str| layers.iter().rev().find_map(|layer| layer.get(key)).map(|layer| layer.at);
+    let at = last("task").unwrap_or(nowhere.at);
+    let mut world = known.world;
+    world.lies_in(place.folder);
+    let task = find_task(&known.task, &mut world, place, at)?;
+    let measure = last("measure").map(|at| (known.measure, at));
+    if let Some((measure, at)) = &measure {
+        let of_task = world.task(&task).map_err(Fault::of_world)?;
+        of_task.measure(Some(measure)).map_err(|e| Fault { at: *at, message: e.to_string() })?;
+    }
+    let measure = measure.as_ref().map(|(measure, _)| measure.as_str());
+    let base = Config::in_world(&world, &task, measure, known.reward.model, method, budget);
+    let config = lay_over(&base.map_err(Fault::of_world)?, layers)?;
+    Ok(Config { task, world, ..config })
 }
 
-/// Refuses a task that there is not.
-pub(crate) fn known_task(task: &str, at: Origin) -> Result<(), Fault> {
-    let message = match (task, TASKS.contains(&task)) {
-        (_, true) => return Ok(()),
-        ("", false) => NO_TASK.to_owned(),
-        (_, false) => format!("there is no task {task:?}: {}", remedy(task, TASKS)),
-    };
-    Err(Fault { at, message })
+/// Whether a task is named by its file.
+pub(crate) fn is_task_file(task: &str) -> bool {
+    Path::new(task).extension().is_some_and(|extension| extension == "toml")
+}
+
+/// A path on the command line is not relative to a configuration file.
+fn absolute(task: &str) -> String {
+    match is_task_file(task) {
+        true => std::path::absolute(task).map_or(task.to_owned(), |path| path.display().to_string()),
+        false => task.to_owned(),
+    }
+}
+
+/// The name of a task as it is asked for, one that comes with magpie or a task file, and the world with what was changed
+/// about it.
+pub(crate) fn find_task(
+    task: &str,
+    world: &mut World,
+    place: Place<'_>,
+    at: Origin,
+) -> Result<String, Fault> {
+    if is_task_file(task) {
+        world.task = Some(place.folder.join(task));
+    }
+    *world = place.world.apply(std::mem::take(world));
+    match (&world.task, task) {
+        (Some(file), asked) if is_task_file(asked) => {
+            Ok(Task::load(file).map_err(|e| Fault::of_world(e.into()))?.name)
+        }
+        (None, asked) if !TASKS.contains(&asked) => {
+            let remedy = remedy(asked, TASKS);
+            let message = format!("there is no task {asked:?}: {remedy} (a task file ends in .toml)");
+            Err(Fault { at, message })
+        }
+        (_, asked) => Ok(asked.to_owned()),
+    }
 }

@@ -1,21 +1,23 @@
 //! What a search run computes.
 
-use magpie_envs::Measure;
+use magpie_envs::Environment;
 use magpie_rewards::{ModelName, RewardConfig, RewardForm};
 use magpie_search::{Curiosity, SearchConfig, Unit};
-use magpie_settings::{Kind, Method, SettingError, Settings, When, Word, settings, words};
+use magpie_settings::{Method, SettingError, Settings, When, settings, words};
 
 use super::demos::{Demos, FILE as DEMONSTRATIONS};
 use crate::error::RunError;
-use crate::world::{ROBOT, World};
+use crate::world::World;
 
 settings! {
     /// A search run, resolved: with this and the same version of magpie, anybody gets the same archive.
     pub struct Config {
-        /// The task, such as walker2d; `magpie envs` lists them. Always to be named.
+        /// The task, such as walker2d; `magpie envs` lists them. Always to be named. In a configuration file, a task file of your own
+        /// can be named here too.
         task: String = String::new();
-        /// How behaviour is measured; `magpie envs` has names and ranges of the dimensions.
-        measure: Measure = Measure::FeetContact, kind MEASURES;
+        /// How behavior is measured: feet_contact (share of steps in contact, a dimension for each foot), jump (height of the lowest
+        /// foot), angle (cosine and sine of the heading), or a measure of your own task file.
+        measure: String = FEET_CONTACT.to_owned();
         /// Of everything random; give each repetition of an experiment its own.
         seed: u64 = 0, in 0..=LARGEST_WHOLE;
         /// Iterations to make.
@@ -34,12 +36,8 @@ settings! {
 /// TOML has no larger whole numbers.
 pub(crate) const LARGEST_WHOLE: u64 = i64::MAX as u64;
 
-/// The measures for the reference; magpie-envs has them.
-const MEASURES: Kind = Kind::Words(&[
-    Word { name: "feet_contact", sentence: "share of steps in contact, a dimension for each foot" },
-    Word { name: "jump", sentence: "height of the lowest foot, in m" },
-    Word { name: "angle", sentence: "cosine and sine of the heading" },
-]);
+/// The measure of the paper's main results.
+pub(crate) const FEET_CONTACT: &str = "feet_contact";
 
 words! {
     /// How much to spend.
@@ -81,31 +79,45 @@ impl Budget {
 /// q of the paper's imitation: what a step earns beside its reward in an episode that falls in an empty cell.
 const CURIOSITY: f64 = 2.0;
 
-/// p of ant with the true reward: what a step earns beside it. The costs of actions with σ = 1 are about as high.
-const ANT_BASE: f64 = 2.0;
-
 impl Config {
-    /// The configuration of a method and a budget. Learnt rewards have the paper's weight of curiosity, the true one has
-    /// none, but pays an ant to live.
+    /// The configuration of a method and a budget for a task that comes with magpie. Learned rewards have the paper's weight
+    /// of curiosity, the true one has none.
     pub fn new(
         task: &str,
-        measure: Measure,
+        measure: &str,
         model: ModelName,
         method: Method,
         budget: Budget,
     ) -> Result<Config, RunError> {
+        Config::in_world(&World::default(), task, Some(measure), model, method, budget)
+    }
+
+    /// The same for a task in a world of its own, on which defaults depend: that world is not part of the result.
+    pub(crate) fn in_world(
+        world: &World,
+        task: &str,
+        measure: Option<&str>,
+        model: ModelName,
+        method: Method,
+        budget: Budget,
+    ) -> Result<Config, RunError> {
+        Ok(Config::for_environment(&world.environment(task, measure)?, model, method, budget))
+    }
+
+    /// The same for an environment of any simulator.
+    pub fn for_environment(env: &Environment, model: ModelName, method: Method, budget: Budget) -> Config {
         let mut config = Config::of(method);
-        config.search = SearchConfig::for_task(method, &config.world.environment(task, Some(measure))?);
-        (config.task, config.measure, config.reward.model) = (task.to_owned(), measure, model);
+        config.search = SearchConfig::for_task(method, env);
+        (config.task, config.measure) = (env.task().to_owned(), env.measure().to_owned());
+        config.reward.model = model;
         (config.iterations, config.search.environments) = (budget.iterations(), budget.environments());
         let curiosity = &mut config.search.curiosity;
         curiosity.weight = Config::usual_curiosity(model);
-        // At first the control costs of an ant exceed what it is paid for staying alive, and it learns to fall at once.
-        // What GAIL pays is never negative.
-        if task == "ant" && model == ModelName::True {
-            curiosity.base = ANT_BASE;
+        // What GAIL pays is never negative, so that nothing has to make up for costs.
+        if model == ModelName::True {
+            curiosity.base = env.hints().alive_bonus;
         }
-        Ok(config)
+        config
     }
 
     /// The bonus of curiosity if nobody says otherwise: the paper's for rewards that are learnt, none for the true one.
@@ -116,7 +128,7 @@ impl Config {
     /// As the folder of a run says it, where robot and demonstrations have names of their own.
     pub(crate) fn moved_in(&self) -> Config {
         let mut config = self.clone();
-        config.world.robot = self.world.robot.as_ref().map(|_| ROBOT.into());
+        config.world = self.world.moved_in();
         config.demos = match self.reward.model {
             ModelName::True => Demos::default(),
             _ => Demos { file: Some(DEMONSTRATIONS.into()), ..self.demos.clone() },
@@ -130,7 +142,7 @@ impl Config {
         // A world that cannot be built is refused before anything is run in it.
         let (measures, horizon) = self
             .world
-            .environment(&self.task, Some(self.measure))
+            .environment(&self.task, Some(&self.measure))
             .map_or((0, 0), |env| (env.measure_size(), env.episode_steps()));
         let window = u64::from(environments).saturating_mul(self.search.train.window as u64);
         let training =

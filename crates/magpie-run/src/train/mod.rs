@@ -9,9 +9,9 @@ mod ready;
 mod run;
 
 pub use choices::{Choices, Resolved};
-pub(crate) use choices::{about_preset, known_task, of_layers};
-pub(crate) use config::LARGEST_WHOLE;
+pub(crate) use choices::{NO_TASK, Place, about_preset, find_task, of_layers};
 pub use config::{Budget, Config};
+pub(crate) use config::{FEET_CONTACT, LARGEST_WHOLE};
 pub use demos::Demos;
 pub(crate) use demos::FILE as DEMONSTRATIONS;
 pub(crate) use metrics::COLUMNS;

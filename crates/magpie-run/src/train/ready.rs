@@ -24,7 +24,11 @@ pub(crate) struct Ready {
 impl Config {
     /// Refuses what cannot be run: a wrong value, a task, robot or file that is not there or does not fit.
     pub(crate) fn ready(&self) -> Result<Ready, RunError> {
-        let env = Arc::new(self.world.environment(&self.task, Some(self.measure))?);
+        self.ready_in(Arc::new(self.world.environment(&self.task, Some(&self.measure))?))
+    }
+
+    /// The same in an environment of any simulator.
+    pub(crate) fn ready_in(&self, env: Arc<Environment>) -> Result<Ready, RunError> {
         self.check(env.measure_size())?;
         let found = self.demos.find(&self.reward, &env)?;
         let chosen = found.clone().map(|all| self.demos.chosen(all));

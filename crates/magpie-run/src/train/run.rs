@@ -47,7 +47,7 @@ impl Searching {
         let (names, ranges) = self.env.measure_dimensions().into_iter().map(|d| (d.name, d.range)).unzip();
         Ok(About {
             task: task.clone(),
-            measure: *measure,
+            measure: measure.clone(),
             names,
             ranges,
             cells: self.search.state().archives.cells().clone(),
@@ -132,7 +132,29 @@ impl Run<Searching> {
         path: &Path,
         progress: &mut dyn FnMut(Preparation) -> ControlFlow<()>,
     ) -> Result<TrainRun, RunError> {
-        let Ready { env, found, chosen, draft } = config.ready()?;
+        let ready = config.ready()?;
+        Run::start_ready(config, ready, path, progress)
+    }
+
+    /// Starts a run in an environment of any simulator, which has to be there again to resume it; the configuration's world
+    /// is not asked.
+    pub fn start_in(
+        env: Arc<Environment>,
+        config: Config,
+        path: &Path,
+        progress: &mut dyn FnMut(Preparation) -> ControlFlow<()>,
+    ) -> Result<TrainRun, RunError> {
+        let ready = config.ready_in(env)?;
+        Run::start_ready(config, ready, path, progress)
+    }
+
+    fn start_ready(
+        config: Config,
+        ready: Ready,
+        path: &Path,
+        progress: &mut dyn FnMut(Preparation) -> ControlFlow<()>,
+    ) -> Result<TrainRun, RunError> {
+        let Ready { env, found, chosen, draft } = ready;
         let move_in = |config: &mut Config, directory: &RunDirectory| {
             let checksum = found.map(|found| config.demos.move_in(&found, directory)).transpose()?;
             if checksum.is_none() {
@@ -154,6 +176,23 @@ impl Run<Searching> {
 
     /// Goes on with a run, further than first planned if `iterations` says so.
     pub fn resume(path: &Path, iterations: Option<u64>) -> Result<TrainRun, RunError> {
+        Run::resume_with(path, iterations, Config::ready)
+    }
+
+    /// Goes on with a run that [`start_in`](Run::start_in) started.
+    pub fn resume_in(
+        env: Arc<Environment>,
+        path: &Path,
+        iterations: Option<u64>,
+    ) -> Result<TrainRun, RunError> {
+        Run::resume_with(path, iterations, |config| config.ready_in(env))
+    }
+
+    fn resume_with(
+        path: &Path,
+        iterations: Option<u64>,
+        ready: impl FnOnce(&Config) -> Result<Ready, RunError>,
+    ) -> Result<TrainRun, RunError> {
         Run::go_on(path, iterations, |mut config: Config, kept, state: State| {
             let made = state.iteration;
             if config.iterations < made.max(1) {
@@ -164,7 +203,7 @@ impl Run<Searching> {
                 });
             }
             config.demos = config.demos.unchanged(path, kept.demonstrations)?;
-            let Ready { env, chosen, draft, .. } = config.ready()?;
+            let Ready { env, chosen, draft, .. } = ready(&config)?;
             let objective = draft.map_or(Objective::True, Draft::restorable);
             let search =
                 Scheduler::resume(Parts::new(Arc::clone(&env), config.search, objective, config.seed), state)
@@ -203,7 +242,7 @@ impl Run<Searching> {
 
     /// Where the demonstrations lie, if they were measured as the run measures.
     fn places(&self, dimensions: usize) -> Vec<Vec<f64>> {
-        let alike = |d: &&Demonstrations| d.columns().about.measure == self.config().measure.name();
+        let alike = |d: &&Demonstrations| d.columns().about.measure == self.config().measure;
         let places = self.demonstrations().filter(alike).map(Demonstrations::places).unwrap_or_default();
         places.into_iter().flatten().filter(|place| place.len() == dimensions).collect()
     }

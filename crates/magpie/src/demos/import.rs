@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use magpie_envs::{Measure, TASKS};
+use magpie_envs::TASKS;
 use magpie_run::operations::{ImportOptions, import_demonstrations, may_write};
 
 use super::table;
@@ -17,7 +17,7 @@ pub struct Args {
     task: String,
     /// What the file's measures are, if it has any: feet_contact, jump or angle.
     #[arg(long, default_value = "feet_contact")]
-    measure: Measure,
+    measure: String,
     /// File to write.
     #[arg(long)]
     out: PathBuf,
@@ -25,7 +25,7 @@ pub struct Args {
 
 pub fn run(args: &Args) -> anyhow::Result<()> {
     may_write(&args.out, &[&args.file])?;
-    let options = ImportOptions { task: args.task.clone(), measure: args.measure };
+    let options = ImportOptions { task: args.task.clone(), measure: args.measure.clone() };
     let demonstrations = import_demonstrations(&args.file, &options)?;
     demonstrations.save(&args.out)?;
     let mut screen = std::io::stdout().lock();

@@ -56,7 +56,7 @@ fn methods_and_budgets_are_what_the_presets_were() {
         let (method, budget) = Budget::of_preset(preset);
         for task in TASKS {
             for model in ModelName::ALL {
-                for measure in Measure::ALL {
+                for measure in ["feet_contact", "jump", "angle"] {
                     let config = Config::new(task, measure, model, method, budget).unwrap();
                     let mut wanted = whole.clone();
                     for (place, (head, block)) in blocks.iter().enumerate() {
@@ -64,8 +64,7 @@ fn methods_and_budgets_are_what_the_presets_were() {
                             panic!("{head}")
                         };
                         let of_model = models == if model == ModelName::True { "true" } else { "learned" };
-                        let of_measure =
-                            measures == "*" || measures.split(',').any(|name| name == measure.name());
+                        let of_measure = measures == "*" || measures.split(',').any(|name| name == measure);
                         if [m, b, t] == [method.name(), budget.name(), task] && of_model && of_measure {
                             wanted.extend(block.clone());
                             used[place] = true;

@@ -6,13 +6,13 @@ use super::*;
 use crate::settings::resolve;
 
 fn quick(task: &str, model: ModelName) -> Config {
-    Config::new(task, Measure::FeetContact, model, Method::Magpie, Budget::Quick).unwrap()
+    Config::new(task, "feet_contact", model, Method::Magpie, Budget::Quick).unwrap()
 }
 
 #[test]
 fn method_and_budget_are_two_choices() {
     let of = |method, budget| {
-        let config = Config::new("walker2d", Measure::FeetContact, ModelName::Gail, method, budget).unwrap();
+        let config = Config::new("walker2d", "feet_contact", ModelName::Gail, method, budget).unwrap();
         (config.iterations, config.search.environments, config.search.critic, config.reward.scaled)
     };
     assert_eq!(of(Method::Magpie, Budget::Paper), (2000, 3000, 64, true));
