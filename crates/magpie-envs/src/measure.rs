@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-/// A way to describe behavior: quantities that are averaged over an episode.
+/// A way to describe behaviour: quantities that are averaged over an episode.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Measure {
     /// As configuration files and results call it.

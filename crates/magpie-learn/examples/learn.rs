@@ -19,7 +19,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             "envs" => environments = value.parse()?,
             "kernel" => kernel = value.parse()?,
             "seed" => seed = value.parse()?,
-            "window" => config.window = value.parse()?,
+            "window" => config.rollout_length = value.parse()?,
             "epochs" => config.epochs = value.parse()?,
             "minibatches" => config.minibatches = value.parse()?,
             "lr" => config.ppo.adam.learning_rate = value.parse()?,

@@ -20,7 +20,7 @@ pub struct Networks {
     pub critic: Shape,
 }
 
-/// All that is needed to act: parameters and the normaliser they were learnt with.
+/// All that is needed to act: parameters and the normaliser they were learned with.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Policy {
     /// The actor's parameters, then log σ.

@@ -4,15 +4,15 @@ use magpie_nn::ppo::PpoConfig;
 use magpie_settings::{SettingError, Settings, above, settings, words};
 
 settings! {
-    /// How an agent learns from windows. Defaults are the paper's.
+    /// How an agent learns from rollouts. Defaults are the paper's.
     pub struct TrainConfig {
         /// Steps collected in every environment before an update.
-        window: usize = 128, in 1..=100_000, unit "steps";
-        /// Passes over a window.
+        rollout_length: usize = 128, in 1..=100_000, unit "steps", was "window";
+        /// Passes over a rollout.
         epochs: usize = 4, in 1..=1000;
-        /// Minibatches of a pass; at most the rows of a window.
+        /// Minibatches of a pass; at most the rows of a rollout.
         minibatches: usize = 8, in 1..;
-        /// γ, the discount of a step; that of learnt rewards too, where they pay for states to come.
+        /// γ, the discount of a step; that of learned rewards too, where they pay for states to come.
         gamma: f32 = 0.99, in 0.0..=1.0;
         /// λ of generalised advantage estimation.
         gae_lambda: f32 = 0.95, in 0.0..=1.0;
@@ -37,11 +37,11 @@ words! {
 }
 
 impl TrainConfig {
-    /// Refuses what cannot be learnt with in `environments` environments.
+    /// Refuses what cannot be learned with in `environments` environments.
     pub fn check(&self, environments: usize) -> Result<(), SettingError> {
         self.check_ranges()?;
-        let rows = environments.saturating_mul(self.window);
-        let range = format!("from 1 to {rows}, the rows of a window");
+        let rows = environments.saturating_mul(self.rollout_length);
+        let range = format!("from 1 to {rows}, the rows of a rollout");
         SettingError::unless(self.minibatches <= rows, "minibatches", self.minibatches, range)
     }
 }

@@ -25,7 +25,7 @@ pub struct RolloutBuffer {
     /// Whether the episode ended with the step.
     pub ends: Vec<End>,
     /// What the critic said of the observation after the step, in its own units, where the episode was cut off or the
-    /// window ended; elsewhere it has no meaning.
+    /// rollout ended; elsewhere it has no meaning.
     pub bootstrap: Vec<f32>,
     /// What those need who judge transitions; empty unless [`keep`](RolloutBuffer::keep) has asked for it.
     pub transitions: Transitions,

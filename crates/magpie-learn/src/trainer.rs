@@ -64,7 +64,7 @@ pub struct Iteration {
 #[derive(Debug)]
 pub struct Trainer {
     config: TrainConfig,
-    /// What is learnt.
+    /// What is learned.
     pub agent: Agent,
     /// Whether the statistics of observations follow what is seen. Off, the policy keeps the normaliser it came with.
     pub track_observations: bool,
@@ -84,7 +84,7 @@ pub struct Trainer {
 pub struct TrainerState {
     /// Rollouts learned from so far.
     pub iteration: u64,
-    /// What is learnt.
+    /// What is learned.
     pub agent: Agent,
     /// The environments in mid-episode.
     pub environments: Snapshot,
@@ -108,7 +108,7 @@ impl Trainer {
         let count = ids.len();
         let rollout = RolloutBuffer::new(
             count,
-            config.window,
+            config.rollout_length,
             env.observation_size(),
             env.action_size(),
             env.measure_size(),

@@ -16,8 +16,13 @@ fn a_point_learns_to_go_along_x() {
         actor: Shape::tanh(&[2, 16, 16, 2]).unwrap(),
         critic: Shape::tanh(&[2, 32, 16, 1]).unwrap(),
     };
-    let mut config =
-        TrainConfig { window: 16, minibatches: 4, epochs: 4, target_kl: 1.0, ..TrainConfig::default() };
+    let mut config = TrainConfig {
+        rollout_length: 16,
+        minibatches: 4,
+        epochs: 4,
+        target_kl: 1.0,
+        ..TrainConfig::default()
+    };
     config.ppo.adam.learning_rate = 3e-3;
     let start = || {
         let agent = Agent::new(&networks, 5);

@@ -27,7 +27,7 @@ fn trainer(task: &str, environments: u32) -> Trainer {
 
 fn trainer_with(task: &str, environments: u32, config: TrainConfig) -> Trainer {
     let (env, networks) = setting(task);
-    let config = TrainConfig { window: 16, minibatches: 4, epochs: 2, ..config };
+    let config = TrainConfig { rollout_length: 16, minibatches: 4, epochs: 2, ..config };
     let agent = Agent::new(&networks, 5);
     Trainer::new(env, 0..environments, networks, agent, config, 5)
 }
@@ -95,7 +95,7 @@ fn rewards_can_be_rewritten_and_must_be_finite() {
     let before = trainer.save().agent;
     let error = trainer.iterate(|window, _| window.rewards[7] = f32::NAN).unwrap_err();
     assert!(error.to_string().contains("row 7"), "{error}");
-    assert_eq!(trainer.save().agent, before, "nothing was learnt");
+    assert_eq!(trainer.save().agent, before, "nothing was learned");
     trainer.iterate(|window, _| window.rewards.fill(0.0)).unwrap();
 }
 
@@ -165,7 +165,7 @@ fn evaluation_repeats_itself() {
 fn what_comes_after_a_step_is_what_the_next_one_starts_from() {
     let env = Arc::new(Environment::new("hopper", Options::default()).unwrap());
     let networks = Networks::paper(env.observation_size(), env.action_size()).unwrap();
-    let config = TrainConfig { window: 40, ..TrainConfig::default() };
+    let config = TrainConfig { rollout_length: 40, ..TrainConfig::default() };
     let agent = Agent::new(&networks, 1);
     let mut trainer = Trainer::new(Arc::clone(&env), 0..70, networks, agent, config, 1);
     trainer.keep_transitions(true);
@@ -192,7 +192,7 @@ fn what_comes_after_a_step_is_what_the_next_one_starts_from() {
 fn a_policy_finds_its_own_actions_as_likely_as_when_it_drew_them() {
     let env = Arc::new(Environment::new("hopper", Options::default()).unwrap());
     let networks = Networks::paper(env.observation_size(), env.action_size()).unwrap();
-    let config = TrainConfig { window: 3, ..TrainConfig::default() };
+    let config = TrainConfig { rollout_length: 3, ..TrainConfig::default() };
     let agent = Agent::new(&networks, 1);
     // 3 · 43 rows: two blocks and a row.
     let mut trainer = Trainer::new(Arc::clone(&env), 0..43, networks.clone(), agent.clone(), config, 1);

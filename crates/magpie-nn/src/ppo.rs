@@ -46,7 +46,7 @@ settings! {
     }
 }
 
-/// What is learnt, with the optimiser's memory: a record.
+/// What is learned, with the optimiser's memory: a record.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ActorCritic {
     /// The actor's parameters, then log σ.

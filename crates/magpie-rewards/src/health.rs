@@ -7,7 +7,7 @@ use crate::adversarial::Side;
 /// Means over the rows of one update. What a model does not have is zero, or absent.
 ///
 /// A discriminator that knows everything (accuracies near 1, losses near 0) gives rewards that say nothing about
-/// getting better; one that knows nothing (accuracies near a half) has been fooled or has not learnt yet.
+/// getting better; one that knows nothing (accuracies near a half) has been fooled or has not learned yet.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Health {
     /// Expert rows that were used.

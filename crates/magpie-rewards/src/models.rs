@@ -45,9 +45,9 @@ macro_rules! reward_models {
             pub struct RewardConfig {
                 /// Where the objective reward comes from.
                 model: ModelName = ModelName::Gail;
-                /// Every how many steps of a demonstration one is learnt from; 1 takes all.
+                /// Every how many steps of a demonstration one is learned from; 1 takes all.
                 thinning: usize = 20, in 1.., unit "steps", when LEARNED;
-                /// Whether rewards are counted in units of their mean size in the first window of a phase, so that they weigh
+                /// Whether rewards are counted in units of their mean size in the first rollout of a phase, so that they weigh
                 /// the same beside measures and curiosity whichever model they come from. What a model pays has no unit: a
                 /// discriminator that is nearly always right pays 0.2 a step, where a measure pays up to 1.
                 scaled: bool = false, magpie true, since "0.1.0" before false, when LEARNED;

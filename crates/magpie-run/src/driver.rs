@@ -23,7 +23,7 @@ use crate::error::RunError;
 use crate::metrics::Metrics;
 use crate::settings::{read_text, resolve};
 use crate::tensorboard::Events;
-use crate::world::{World, WorldFiles};
+use crate::world::{EnvOverrides, WorldFiles};
 
 /// What a run computes, iteration by iteration.
 pub trait Kind: Sized {
@@ -71,7 +71,7 @@ pub trait Kind: Sized {
 /// What the driver has to know of a configuration.
 pub trait Plan: Settings + Clone + PartialEq + Serialize + DeserializeOwned {
     /// Robot and changes to the world.
-    fn world_mut(&mut self) -> &mut World;
+    fn world_mut(&mut self) -> &mut EnvOverrides;
 
     /// How long to run: all that may change when a run goes on.
     fn length(&self) -> u64;
@@ -200,7 +200,7 @@ impl<K: Kind> Run<K> {
         let further = length.is_some_and(|length| length != config.length());
         config.set_length(length.unwrap_or(config.length()));
         let mut outside = config.clone();
-        *outside.world_mut() = World::unchanged(path, &saved.kept.world)?;
+        *outside.world_mut() = EnvOverrides::unchanged(path, &saved.kept.world)?;
         let kind = build(outside, &saved.kept, saved.state)?;
         let metrics = Metrics::resume(&directory.file(METRICS), &names::<K>(), kind.iteration())?;
         let events = Events::resume(path, kind.event_step())?;

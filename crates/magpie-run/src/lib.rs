@@ -36,4 +36,4 @@ pub use error::RunError;
 pub use metrics::Metrics;
 pub use policy_file::{PolicyFile, load_policy};
 pub use reevaluation::Reevaluation;
-pub use world::{World, WorldChanges};
+pub use world::{EnvOverrides, WorldChanges};

@@ -16,7 +16,7 @@ use crate::train::{Place, find_task};
 
 settings! {
     /// Which robot lives in which world; the default is the task as published.
-    pub struct World {
+    pub struct EnvOverrides {
         /// A task file instead of a built-in task. In the folder of a run: its copy there.
         task: Option<PathBuf> = None;
         /// A robot file instead of the task's own robot. In the folder of a run: its copy there.
@@ -47,7 +47,7 @@ pub struct WorldChanges {
 
 impl WorldChanges {
     /// `world` with what is asked for.
-    pub fn apply(&self, mut world: World) -> World {
+    pub fn apply(&self, mut world: EnvOverrides) -> EnvOverrides {
         world.task = self.task.clone().or(world.task);
         world.robot = self.robot.clone().or(world.robot);
         world.friction = self.friction.unwrap_or(world.friction);
@@ -69,10 +69,10 @@ pub(crate) struct WorldFiles {
     robot: Option<String>,
 }
 
-impl World {
+impl EnvOverrides {
     /// The name of a task as it is asked for, one that comes with magpie or a task file, and the world with these changes.
-    pub fn find(task: &str, changes: &WorldChanges) -> Result<(String, World), RunError> {
-        let mut world = World::default();
+    pub fn find(task: &str, changes: &WorldChanges) -> Result<(String, EnvOverrides), RunError> {
+        let mut world = EnvOverrides::default();
         let place = Place { folder: Path::new(""), world: changes };
         let name = find_task(task, &mut world, place, Origin::Choice("task"))
             .map_err(|fault| fault.into_error(None, &[]))?;
@@ -80,16 +80,16 @@ impl World {
     }
 
     /// The world that a run in `folder` was given, from its configuration; the default if there is none.
-    pub fn of_run(folder: &Path) -> Result<World, RunError> {
+    pub fn of_run(folder: &Path) -> Result<EnvOverrides, RunError> {
         /// The rest of a configuration is another's business.
         #[derive(Deserialize)]
         struct Part {
             #[serde(default)]
-            world: World,
+            world: EnvOverrides,
         }
         let file = folder.join(CONFIG);
         if !file.is_file() {
-            return Ok(World::default());
+            return Ok(EnvOverrides::default());
         }
         let Part { mut world } = toml::from_str(&read_text(&file)?)
             .map_err(|e| RunError::Config { path: file, problem: e.to_string() })?;
@@ -126,12 +126,12 @@ impl World {
     }
 
     /// Where the copies will be, once the world has moved in.
-    pub(crate) fn moved_in(&self) -> World {
+    pub(crate) fn moved_in(&self) -> EnvOverrides {
         let own_robot = || match Task::load(self.task.as_deref()?).ok()?.robot {
             TaskRobot::File(robot) => Some(robot),
             TaskRobot::Builtin(_) => None,
         };
-        World {
+        EnvOverrides {
             task: self.task.as_ref().map(|_| TASK.into()),
             robot: self.robot.clone().or_else(own_robot).map(|_| ROBOT.into()),
             ..self.clone()
@@ -139,8 +139,8 @@ impl World {
     }
 
     /// The world of a run in `folder`, if its files are still those that were moved in.
-    pub(crate) fn unchanged(folder: &Path, files: &WorldFiles) -> Result<World, RunError> {
-        let world = World::of_run(folder)?;
+    pub(crate) fn unchanged(folder: &Path, files: &WorldFiles) -> Result<EnvOverrides, RunError> {
+        let world = EnvOverrides::of_run(folder)?;
         for (file, text) in [(&world.task, &files.task), (&world.robot, &files.robot)] {
             if let Some(file) = file
                 && Some(read_text(file)?) != *text

@@ -4,12 +4,12 @@ use std::path::Path;
 
 use magpie_learn::Actions;
 use magpie_run::ppo::{Config, PpoRun};
-use magpie_run::{RunError, World, load_policy};
+use magpie_run::{EnvOverrides, RunError, load_policy};
 
 fn config() -> Config {
     let mut config = Config::new("hopper", 3, 20 * 40 * 8).unwrap();
     config.environments = 40;
-    config.train.window = 8;
+    config.train.rollout_length = 8;
     config.train.minibatches = 2;
     config.train.epochs = 1;
     config
@@ -117,7 +117,7 @@ fn impossible_configurations_are_refused() {
     };
     refuse(|c| c.steps = 0, "steps");
     refuse(|c| c.environments = 0, "environments");
-    refuse(|c| c.train.window = 0, "train.window");
+    refuse(|c| c.train.rollout_length = 0, "train.rollout_length");
     refuse(|c| c.train.minibatches = 10_000, "train.minibatches");
     refuse(|c| c.train.gamma = f32::NAN, "train.gamma");
     refuse(|c| c.train.ppo.adam.learning_rate = f64::INFINITY, "learning_rate");
@@ -147,7 +147,7 @@ fn a_run_keeps_its_world() {
     // The original may go.
     std::fs::remove_file(original).unwrap();
     assert_eq!(PpoRun::resume(&path, None).unwrap().evaluate(3, Actions::Mean, 1), result);
-    let world = World::of_run(&path).unwrap();
+    let world = EnvOverrides::of_run(&path).unwrap();
     assert_eq!((world.friction, &world.robot), (0.5, &Some(path.join("robot.toml"))));
     assert_eq!(world.environment("hopper", None).unwrap().robot(), "hopper");
 

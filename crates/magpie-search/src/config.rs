@@ -17,15 +17,15 @@ settings! {
         branches: u32 = 300, in 1..=10_000;
         /// Whole episodes by which each branch is judged; the paper's E/λ. An elite that was judged by few was lucky.
         episodes: u32 = 10, in 1..=10_000;
-        /// Whether each copy, and the search policy on its walk, is tried like a branch after each window too: more policies to choose
+        /// Whether each copy, and the search policy on its walk, is tried like a branch after each rollout too: more policies to choose
         /// from, for nothing but their episodes. Both archives take them; xNES does not learn from them.
-        waypoints: bool = false, magpie true, since "0.1.0" before false;
+        intermediate_policies: bool = false, magpie true, since "0.1.0" before false, was "waypoints";
         /// Whether measures are steered away from the ends of their ranges, and paid as distances from the end to leave, so that they
         /// never cost anything. At its end a measure has nowhere to grow, and where every step costs something it pays to fall over.
-        inward: bool = false, magpie true, since "0.1.0" before false;
-        /// N1: windows that each copy learns from before its gradient is taken.
+        measure_shaping: bool = false, magpie true, since "0.1.0" before false, was "inward";
+        /// N1: rollouts that each copy learns from before its gradient is taken.
         gradient_iterations: u32 = 10, in 1..=10_000;
-        /// N2: windows of the walk.
+        /// N2: rollouts of the walk.
         walk_iterations: u32 = 10, in 1..=10_000;
         /// Iterations of slow growth (less than a fifth of the mean so far, in qd_score_offset) after which the search restarts from
         /// another elite; 0 waits until no branch is accepted, which with noisy evaluations can take forever.
@@ -79,7 +79,7 @@ settings! {
     /// How large the bonus of curiosity is, what earns it, and over which steps behaviour is averaged.
     #[derive(Copy)]
     pub struct Curiosity {
-        /// q: earned by each step of an episode, times how new its behaviour is, and counted in `unit`. 0, with a `base` of 0, is plain
+        /// q: earned by each step of an episode, times how new its behaviour is, and counted as `scale` says. 0, with a `base` of 0, is plain
         /// PPGA. With diffail 0.5 was better.
         weight: f64 = 0.0, by [Reward], in 0.0..;
         /// p: earned by every step, also in filled cells: it pays for staying alive. The paper has 0.5 with the true reward.
@@ -90,11 +90,12 @@ settings! {
         /// What counts as new.
         novelty: Novelty = Novelty::Empty, magpie Novelty::Density, since "0.1.0" before "empty", when CURIOUS;
         /// In which archive a cell has to be filled to be known, to the bonus and to restarts.
-        archive: Known = Known::Soft, magpie Known::Result, since "0.1.0" before "soft",
+        reference_archive: ReferenceArchive = ReferenceArchive::Soft, magpie ReferenceArchive::Result, since "0.1.0" before "soft",
+            was "archive",
             when When::All(&[CURIOUS, When::Any(&[FRONTIER, When::IsNot("search.curiosity.novelty", "visits")])]);
-        /// Whether an episode that ends in a fall earns it too, in its last window. To a beginner most of what is new is a new way to fall;
+        /// Whether an episode that ends in a fall earns it too, in its last rollout. To a beginner most of what is new is a new way to fall;
         /// paid, it learns that before it can stand.
-        falls: bool = true, magpie false, since "0.1.0" before true,
+        on_termination: bool = true, magpie false, since "0.1.0" before true, was "falls",
             when When::All(&[CURIOUS, When::IsNot("search.curiosity.scope", "window")]);
         /// How wide the neighbourhood is in which the novelty by density and restarts look for empty cells: standard deviation of a Gaussian.
         width: f64 = 2.0, magpie 3.0, in 0.1..=100.0, unit "cells", since "0.1.0" before 2.0,
@@ -103,7 +104,7 @@ settings! {
         /// them) and not to a random elite.
         frontier: bool = false, magpie true, since "0.1.0" before false, when CURIOUS;
         /// What a step's bonus is counted in.
-        unit: Unit = Unit::Step, magpie Unit::Reward, since "0.1.0" before "step", when CURIOUS;
+        scale: BonusScale = BonusScale::Step, magpie BonusScale::Reward, since "0.1.0" before "step", was "unit", when CURIOUS;
     }
     retired { credit = 1.0, when CURIOUS; }
 }
@@ -114,7 +115,7 @@ const FRONTIER: When = When::On("search.curiosity.frontier");
 
 words! {
     /// What the bonus of a step is counted in.
-    pub enum Unit {
+    pub enum BonusScale {
         /// Each step earns the same. The paper's.
         Step = "step",
         /// Each step earns in proportion to its objective reward, and nothing where that is negative: to be new is worth
@@ -124,13 +125,13 @@ words! {
 }
 
 words! {
-    /// The steps over which the measure of an episode in a window is averaged.
+    /// The steps over which the measure of an episode in a rollout is averaged.
     pub enum Scope {
-        /// All steps of the episode so far, those in earlier windows included.
+        /// All steps of the episode so far, those in earlier rollouts included.
         Episode = "episode",
-        /// The steps of the episode that lie in the window.
+        /// The steps of the episode that lie in the rollout.
         Segment = "segment",
-        /// All steps of the window, whether they belong to one episode or to several: public code.
+        /// All steps of the rollout, whether they belong to one episode or to several: public code.
         Window = "window",
     }
 }
@@ -151,7 +152,7 @@ words! {
 
 words! {
     /// Which archive says what is known.
-    pub enum Known {
+    pub enum ReferenceArchive {
         /// The soft one. It never takes what returns less than its threshold_min, so that such behaviour stays new for ever.
         Soft = "soft",
         /// The result archive: whatever has been tried once.
@@ -233,12 +234,13 @@ impl SearchConfig {
         config
     }
 
-    /// Policies that an iteration tries: the search policy, branches, and waypoints of one copy for the objective, of one
+    /// Policies that an iteration tries: the search policy, branches, and intermediate policies of one copy for the objective, of one
     /// for each of the `measures` and of the walk.
     pub fn candidates(&self, measures: usize) -> u64 {
         let (n1, n2) = (u64::from(self.gradient_iterations), u64::from(self.walk_iterations));
-        let waypoints = if self.waypoints { (measures as u64 + 1) * n1 + n2 } else { 0 };
-        1 + u64::from(self.branches) + waypoints
+        let intermediate_policies =
+            if self.intermediate_policies { (measures as u64 + 1) * n1 + n2 } else { 0 };
+        1 + u64::from(self.branches) + intermediate_policies
     }
 
     /// Actor and critics of policies of `env`.
@@ -287,8 +289,9 @@ impl SearchConfig {
         let range = format!("{copies}, one for each gradient, to 1000000");
         SettingError::unless(self.environments >= copies, "environments", self.environments, range)?;
         let all = self.candidates(measures).saturating_mul(self.episodes.into());
-        let range =
-            format!("so few that an iteration has at most {MOST_EPISODES} episodes, waypoints included");
+        let range = format!(
+            "so few that an iteration has at most {MOST_EPISODES} episodes, intermediate policies included"
+        );
         SettingError::unless(all <= MOST_EPISODES, "episodes", self.episodes, range)?;
         let most = (MOST_CELLS.powf(1.0 / measures as f64) + 1e-6).floor() as u32;
         let resolution = self.archive.resolution;
@@ -319,12 +322,12 @@ impl Curiosity {
     }
 }
 
-impl Known {
+impl ReferenceArchive {
     /// The archive that says it.
     pub(crate) fn archive(self, archives: &ArchivePair) -> &Archive {
         match self {
-            Known::Soft => archives.soft(),
-            Known::Result => archives.result(),
+            ReferenceArchive::Soft => archives.soft(),
+            ReferenceArchive::Result => archives.result(),
         }
     }
 }

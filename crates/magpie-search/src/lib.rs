@@ -34,7 +34,8 @@ mod state;
 
 pub use bonus::{Bonus, EpisodeAccumulator, pay_episodes};
 pub use config::{
-    ArchiveConfig, ArchiveKind, Curiosity, IsoLineConfig, Known, Novelty, Scope, SearchConfig, Unit,
+    ArchiveConfig, ArchiveKind, BonusScale, Curiosity, IsoLineConfig, Novelty, ReferenceArchive, Scope,
+    SearchConfig,
 };
 pub use emitter::ppga::PpgaState;
 pub use emitter::{Batch, Emitter, EmitterName, Setup, Told, Turn};

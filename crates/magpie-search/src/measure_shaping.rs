@@ -11,17 +11,17 @@ use magpie_envs::{Dimension, Environment};
 /// The ranges of the measures, and whether to steer away from their ends.
 pub(crate) struct MeasureShaping {
     dimensions: Vec<Dimension>,
-    inward: bool,
+    measure_shaping: bool,
 }
 
 impl MeasureShaping {
-    pub fn new(env: &Environment, inward: bool) -> MeasureShaping {
-        MeasureShaping { dimensions: env.measure_dimensions(), inward }
+    pub fn new(env: &Environment, measure_shaping: bool) -> MeasureShaping {
+        MeasureShaping { dimensions: env.measure_dimensions(), measure_shaping }
     }
 
     /// Which way the copy of each measure is trained, up (1) or down (-1), when the search policy's are `measures`.
     pub fn slopes(&self, measures: &[f64]) -> Vec<f32> {
-        let down = |m: f64, [low, high]: [f64; 2]| self.inward && m - low > high - m;
+        let down = |m: f64, [low, high]: [f64; 2]| self.measure_shaping && m - low > high - m;
         let ranges = self.dimensions.iter().map(|dimension| dimension.range);
         measures.iter().zip(ranges).map(|(&m, range)| if down(m, range) { -1.0 } else { 1.0 }).collect()
     }
@@ -30,12 +30,12 @@ impl MeasureShaping {
     pub fn bounds(&self) -> Vec<[f32; 2]> {
         let bounds = |dimension: &Dimension| dimension.range.map(|end| end as f32);
         let none = |_: &Dimension| [f32::NEG_INFINITY, f32::INFINITY];
-        self.dimensions.iter().map(if self.inward { bounds } else { none }).collect()
+        self.dimensions.iter().map(if self.measure_shaping { bounds } else { none }).collect()
     }
 
     /// What every step is paid besides Σ cⱼ·mⱼ, so that the sum is Σ |cⱼ|·(distance of mⱼ from the end that it leaves).
     pub fn shift(&self, coefficients: &[f32]) -> f32 {
-        if !self.inward {
+        if !self.measure_shaping {
             return 0.0;
         }
         let left = |c: f32, [low, high]: [f64; 2]| if c < 0.0 { high } else { low } as f32;
@@ -47,9 +47,12 @@ impl MeasureShaping {
 mod tests {
     use super::*;
 
-    fn shaping(inward: bool) -> MeasureShaping {
+    fn shaping(measure_shaping: bool) -> MeasureShaping {
         let dimension = |name: &str, range| Dimension { name: name.into(), range };
-        MeasureShaping { dimensions: vec![dimension("a", [0.0, 1.0]), dimension("b", [-1.0, 1.0])], inward }
+        MeasureShaping {
+            dimensions: vec![dimension("a", [0.0, 1.0]), dimension("b", [-1.0, 1.0])],
+            measure_shaping,
+        }
     }
 
     #[test]

@@ -83,13 +83,13 @@ impl Objective {
     pub(crate) fn keeps(&self) -> Option<bool> {
         match self {
             Objective::True => None,
-            Objective::Learned(learnt) => Some(learnt.model.needs().next_observations),
+            Objective::Learned(learned) => Some(learned.model.needs().next_observations),
         }
     }
 
     /// Whether rewards are counted in units of their mean size. The environment's have a unit of their own.
     pub(crate) fn is_scaled(&self) -> bool {
-        matches!(self, Objective::Learned(learnt) if learnt.scaled)
+        matches!(self, Objective::Learned(learned) if learned.scaled)
     }
 
     /// Writes the objective reward of each row in place of the environment's.
@@ -130,14 +130,14 @@ impl Objective {
     pub(crate) fn save(&self) -> Result<Option<Record>, RewardError> {
         match self {
             Objective::True => Ok(None),
-            Objective::Learned(learnt) => learnt.model.save().map(Some),
+            Objective::Learned(learned) => learned.model.save().map(Some),
         }
     }
 
     /// Goes on from a checkpoint.
     pub(crate) fn restore(&mut self, record: Option<&Record>) -> Result<(), RewardError> {
         match (self, record) {
-            (Objective::Learned(learnt), Some(record)) => learnt.model.restore(record),
+            (Objective::Learned(learned), Some(record)) => learned.model.restore(record),
             (Objective::Learned(_), None) => {
                 Err(RewardError::Record { problem: "there is none in the saved state".to_owned() })
             }

@@ -98,24 +98,30 @@ mod tests {
     use magpie_rewards::{Pairs, Sizes, True};
 
     /// One foot, on the ground for a quarter and a half of two steps.
-    fn paid(coefficients: &[f32], inward: bool, rewards: [f32; 2]) -> Vec<f32> {
-        paid_for([0.25, 0.5], coefficients, inward, rewards)
+    fn paid(coefficients: &[f32], measure_shaping: bool, rewards: [f32; 2]) -> Vec<f32> {
+        paid_for([0.25, 0.5], coefficients, measure_shaping, rewards)
     }
 
-    fn paid_for(measures: [f32; 2], coefficients: &[f32], inward: bool, rewards: [f32; 2]) -> Vec<f32> {
-        let [paid] = paid_by(Objective::True, measures, coefficients, inward, [rewards]);
+    fn paid_for(
+        measures: [f32; 2],
+        coefficients: &[f32],
+        measure_shaping: bool,
+        rewards: [f32; 2],
+    ) -> Vec<f32> {
+        let [paid] = paid_by(Objective::True, measures, coefficients, measure_shaping, [rewards]);
         paid
     }
 
-    /// What the windows of a phase with these rewards earn, one after the other.
+    /// What the rollouts of a phase with these rewards earn, one after the other.
     fn paid_by<const N: usize>(
         objective: Objective,
         measures: [f32; 2],
         coefficients: &[f32],
-        inward: bool,
-        windows: [[f32; 2]; N],
+        measure_shaping: bool,
+        rollouts: [[f32; 2]; N],
     ) -> [Vec<f32>; N] {
-        let shaping = MeasureShaping::new(&Environment::new("hopper", Options::default()).unwrap(), inward);
+        let shaping =
+            MeasureShaping::new(&Environment::new("hopper", Options::default()).unwrap(), measure_shaping);
         let grid = Grid::new(vec![2], vec![0.0], vec![1.0]).unwrap();
         let rule = Acceptance::Soft { learning_rate: 0.5, threshold_min: 0.0 };
         let archives = ArchivePair::new(grid, rule, 1, 1).unwrap();
@@ -124,7 +130,7 @@ mod tests {
         let mut payers = Rewards { objective, bonus: bonus::build(&curiosity, archives.cells()) };
         payers.begin_phase(&archives);
         let mut mixer = RewardMixer::new(coefficients.to_vec(), &shaping, 1);
-        windows.map(|rewards| {
+        rollouts.map(|rewards| {
             let mut rollout = RolloutBuffer::new(1, 2, 1, 1, 1);
             rollout.keep(false);
             rollout.rewards.copy_from_slice(&rewards);
@@ -158,11 +164,11 @@ mod tests {
         let learned = |scaled| {
             Objective::Learned(LearnedReward::new(Box::new(True { sizes }), Pairs::default(), scaled, 1000))
         };
-        let windows = [[0.25, -0.75], [2.0, 2.0]];
+        let rollouts = [[0.25, -0.75], [2.0, 2.0]];
         // The bonus of 2 keeps its size: it is counted in the same units.
-        let paid = paid_by(learned(true), [0.25, 0.5], &[1.0, 0.0], false, windows);
+        let paid = paid_by(learned(true), [0.25, 0.5], &[1.0, 0.0], false, rollouts);
         assert_eq!(paid, [[2.5, 0.5], [6.0, 6.0]]);
-        let paid = paid_by(learned(false), [0.25, 0.5], &[1.0, 0.0], false, windows);
+        let paid = paid_by(learned(false), [0.25, 0.5], &[1.0, 0.0], false, rollouts);
         assert_eq!(paid, [[2.25, 1.25], [4.0, 4.0]]);
     }
 

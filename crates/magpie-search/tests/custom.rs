@@ -90,7 +90,7 @@ impl Learner for Idle {
 fn parts(asked: &Arc<AtomicUsize>) -> Parts {
     let env = Arc::new(Environment::new("hopper", Options::default()).unwrap());
     let mut config = SearchConfig { environments: 30, branches: 4, episodes: 2, ..SearchConfig::paper(&env) };
-    (config.gradient_iterations, config.walk_iterations, config.train.window) = (2, 1, 16);
+    (config.gradient_iterations, config.walk_iterations, config.train.rollout_length) = (2, 1, 16);
     // So that beginners, which fall at once, are accepted too.
     config.archive.threshold_min = 0.0;
     let asked = Arc::clone(asked);

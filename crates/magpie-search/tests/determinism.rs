@@ -13,8 +13,8 @@ fn config(env: &Environment) -> SearchConfig {
     let mut config = SearchConfig {
         environments: 70,
         branches: 7,
-        waypoints: true,
-        inward: true,
+        intermediate_policies: true,
+        measure_shaping: true,
         critic: 64,
         gradient_iterations: 2,
         walk_iterations: 2,
@@ -22,7 +22,7 @@ fn config(env: &Environment) -> SearchConfig {
         patience: 1,
         ..SearchConfig::paper(env)
     };
-    config.train.window = 32;
+    config.train.rollout_length = 32;
     config.curiosity.weight = 1.0;
     config.curiosity.scope = Scope::Episode;
     // The one that has a memory of its own.
@@ -168,10 +168,10 @@ fn a_restart_at_the_frontier_sets_out_from_its_elite() {
 }
 
 #[test]
-fn waypoints_fill_cells_and_xnes_does_not_learn_from_them() {
-    let after_one = |waypoints| {
+fn intermediate_policies_fill_cells_and_xnes_does_not_learn_from_them() {
+    let after_one = |intermediate_policies| {
         let parts = parts(|config| {
-            config.waypoints = waypoints;
+            config.intermediate_policies = intermediate_policies;
             config.archive.resolution = 50;
         });
         let mut search = Scheduler::start(parts).unwrap();
@@ -184,13 +184,14 @@ fn waypoints_fill_cells_and_xnes_does_not_learn_from_them() {
     let found_from = |state: &State, first| {
         state.archives.elites().filter(|elite| elite.entry.provenance.branch >= Some(first)).count()
     };
-    // After seven branches come those of two copies, two windows each, then those of the walk.
-    let found_by_waypoints = |state: &State| found_from(state, 7);
+    // After seven branches come those of two copies, two rollouts each, then those of the walk.
+    let found_by_intermediate_policies = |state: &State| found_from(state, 7);
     assert!(found_from(with, 11) > 0);
     assert!(
-        found_by_waypoints(with) > 0 && with.archives.elites().count() > without.archives.elites().count()
+        found_by_intermediate_policies(with) > 0
+            && with.archives.elites().count() > without.archives.elites().count()
     );
-    assert_eq!(found_by_waypoints(without), 0);
+    assert_eq!(found_by_intermediate_policies(without), 0);
     // They are offered after the branches, so xNES has seen the same.
     assert_eq!(xnes[0], xnes[1]);
 }

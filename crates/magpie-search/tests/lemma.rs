@@ -34,7 +34,7 @@ fn the_indicator_alone_leads_ppo_to_empty_cells() {
 
     for scope in [Scope::Episode, Scope::Segment] {
         let environments = 128;
-        let config = TrainConfig { window: 64, ..TrainConfig::default() };
+        let config = TrainConfig { rollout_length: 64, ..TrainConfig::default() };
         let mut trainer =
             Trainer::new(Arc::clone(&env), 0..environments, networks.clone(), agent.clone(), config, 5);
         let curiosity = Curiosity { weight: 1.0, scope, ..Curiosity::default() };

@@ -18,7 +18,7 @@ fn points_that_go_many_ways_are_found() {
         critic: 32,
         ..SearchConfig::paper(&env)
     };
-    config.train.window = 16;
+    config.train.rollout_length = 16;
     config.archive.threshold_min = -10.0;
     config.archive.resolution = 10;
     let mut search = Scheduler::start(Parts::new(env, config, Objective::True, 3)).unwrap();

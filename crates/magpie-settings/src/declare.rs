@@ -90,6 +90,8 @@ pub struct Leaf {
     pub before: Option<fn() -> Value>,
     /// What it is for, if only to agree with another implementation.
     pub parity: Option<&'static str>,
+    /// What the field was called in earlier versions, in the same table.
+    pub was: Option<&'static str>,
 }
 
 /// The version that had the first settings.
@@ -114,6 +116,7 @@ pub fn allowed<V: InRange<N>, N: Number>(range: impl RangeBounds<N>) -> String {
 ///     kind KIND,                    if it does not follow from the type
 ///     since "0.2.0" before VALUE,   the first version with it, and how everything behaved before, in TOML
 ///     parity "reason",              only there to agree with another implementation
+///     was "old_key",                what earlier versions called it; files may go on doing so
 ///     when CONDITION;               else it has no effect
 /// /// Sentence.
 /// key: TABLE, when CONDITION;       a table of settings, declared in the same way
@@ -137,6 +140,7 @@ macro_rules! settings {
                         $(, kind $kind:expr)?
                         $(, since $since:literal $(before $before:expr)?)?
                         $(, parity $parity:literal)?
+                        $(, was $was:literal)?
                     )?
                     $(, when $when:expr)?
                 ;
@@ -166,7 +170,8 @@ macro_rules! settings {
                         kind [$($kind)?],
                         since [$($since)?],
                         before [$($($before)?)?],
-                        parity [$($parity)?]
+                        parity [$($parity)?],
+                        was [$($was)?]
                     )?),
                 }, )*
             ];
@@ -214,7 +219,8 @@ macro_rules! setting_part {
     };
     (sort $value:ty; $paper:expr;
         by [$(&$by:expr),*], range [$($range:expr)?], unit [$($unit:literal)?], kind [$($kind:expr)?],
-        since [$($since:literal)?], before [$($before:expr)?], parity [$($parity:literal)?]
+        since [$($since:literal)?], before [$($before:expr)?], parity [$($parity:literal)?],
+        was [$($was:literal)?]
     ) => {
         $crate::FieldSort::Setting($crate::Leaf {
             kind: $crate::setting_part!(kind $value $(; $kind)?),
@@ -224,6 +230,7 @@ macro_rules! setting_part {
             since: $crate::setting_part!(since $($since)?),
             before: $crate::setting_part!(option $(|| $crate::private::Value::from($before))?),
             parity: $crate::setting_part!(option $($parity)?),
+            was: $crate::setting_part!(option $($was)?),
         })
     };
 

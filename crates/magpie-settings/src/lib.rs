@@ -73,7 +73,7 @@ pub use names::{list, nearest, remedy};
 pub use range::{InRange, Number, SettingError, above, above_to, in_words, within};
 pub use relevance::When;
 pub use retired::{Retired, RetiredSetting, Was};
-pub use table::{Setting, bring_up_to_date, idle_for, retired_of, settings_of};
+pub use table::{Setting, bring_up_to_date, idle_for, renamed_of, retired_of, settings_of};
 pub use words::UnknownWord;
 
 /// What the macros name.

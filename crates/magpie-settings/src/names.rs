@@ -1,9 +1,9 @@
 //! "Did you mean …?": the valid name closest to a misspelt one, for messages about robot files and settings.
 //!
 //! ```
-//! assert_eq!(magpie_settings::nearest("gama", ["gamma", "window"]), Some("gamma"));
-//! assert_eq!(magpie_settings::remedy("gama", ["gamma", "window"]), r#"did you mean "gamma"?"#);
-//! assert_eq!(magpie_settings::remedy("speed", ["gamma", "window"]), r#"valid here: "gamma", "window""#);
+//! assert_eq!(magpie_settings::nearest("gama", ["gamma", "rollout"]), Some("gamma"));
+//! assert_eq!(magpie_settings::remedy("gama", ["gamma", "rollout"]), r#"did you mean "gamma"?"#);
+//! assert_eq!(magpie_settings::remedy("speed", ["gamma", "rollout"]), r#"valid here: "gamma", "rollout""#);
 //! ```
 
 /// The valid name that `name` was probably meant to be: at most every third letter differs.

@@ -35,6 +35,8 @@ pub struct Setting {
     pub when: Vec<When>,
     /// What it is for, if only to agree with another implementation.
     pub parity: Option<&'static str>,
+    /// Its whole key in earlier versions, if it was another.
+    pub was: Option<String>,
 }
 
 /// Why a key has no effect in a configuration: the condition that does not hold; nothing if it has one. The key may also
@@ -74,8 +76,18 @@ pub fn settings_of<T: Settings + Serialize>() -> Vec<Setting> {
             before: leaf.before.map(|before| before()),
             when,
             parity: leaf.parity,
+            was: leaf.was.map(|was| sibling(&key, was)),
             key,
         });
+    });
+    found
+}
+
+/// The settings of a configuration that had another key: the old one and today's.
+pub fn renamed_of<T: Settings>() -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    collect(T::FIELDS, "", &[], &mut |key, _, leaf, _| {
+        found.extend(leaf.was.map(|was| (sibling(&key, was), key)));
     });
     found
 }
@@ -106,9 +118,14 @@ pub fn retired_of<T: Settings>() -> Vec<RetiredSetting> {
     found
 }
 
-/// Brings an older configuration up to date: adds what it does not say because there was no such setting when it was
+/// Brings an older configuration up to date: calls settings by today's names, adds what it does not say because there was no such setting when it was
 /// written, and drops retired settings that say what everything behaves by now.
 pub fn bring_up_to_date<T: Settings + Serialize>(config: &mut Table) {
+    for (old, new) in renamed_of::<T>() {
+        if let Some(value) = take(config, &old) {
+            fill_in(config, &new, value);
+        }
+    }
     for setting in settings_of::<T>() {
         if let Some(before) = setting.before {
             fill_in(config, &setting.key, before);
@@ -136,14 +153,10 @@ fn same(a: &Value, b: &Value) -> bool {
     }
 }
 
-fn take(config: &mut Table, key: &str) {
+fn take(config: &mut Table, key: &str) -> Option<Value> {
     match key.split_once('.') {
-        None => drop(config.remove(key)),
-        Some((table, rest)) => {
-            if let Some(Value::Table(table)) = config.get_mut(table) {
-                take(table, rest);
-            }
-        }
+        None => config.remove(key),
+        Some((table, rest)) => take(config.get_mut(table)?.as_table_mut()?, rest),
     }
 }
 
@@ -166,6 +179,11 @@ fn written<T: Serialize>(config: &T) -> Table {
 
 fn joined(path: &str, name: &str) -> String {
     if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") }
+}
+
+/// The key of another field of the same table.
+fn sibling(key: &str, name: &str) -> String {
+    key.rsplit_once('.').map_or_else(|| name.to_owned(), |(table, _)| joined(table, name))
 }
 
 fn collect(
@@ -193,7 +211,7 @@ mod tests {
         struct Inner {
             /// A rate,
             /// in two lines.
-            rate: f32 = 0.1, magpie 0.2, by [Task, Measure], in above(0.0), unit "1/s", since "0.3.0" before 0.5, parity "others";
+            rate: f32 = 0.1, magpie 0.2, by [Task, Measure], in above(0.0), unit "1/s", since "0.3.0" before 0.5, parity "others", was "speed";
             /// Only with the flag.
             list: Vec<u32> = vec![1, 2], in 1..=9, when When::On("flag");
         }
@@ -232,6 +250,7 @@ mod tests {
             before: Some(Value::Float(0.5)),
             when: vec![When::NonZero("other")],
             parity: Some("others"),
+            was: Some("inner.speed".to_owned()),
         };
         assert_eq!(table[2], expected);
         assert_eq!((&table[1].paper, table[1].since, table[0].before.as_ref()), (&None, "0.1.0", None));
@@ -266,6 +285,9 @@ mod tests {
         assert_eq!(current(&format!("{told}old = 1\nmoved = 1.0")), table(told));
         let kept = format!("{told}old = 2.0\nmoved = 2.0");
         assert_eq!(current(&kept), table(&kept));
+        // An old name is understood; today's wins.
+        assert_eq!(current("[inner]\nspeed = 2.0"), table("[inner]\nrate = 2.0"));
+        assert_eq!(current("[inner]\nspeed = 2.0\nrate = 3.0"), table("[inner]\nrate = 3.0"));
         // Nor with one that never mattered.
         assert_eq!(current("other = 0\n[inner]\nold = 2.0"), table("other = 0\n[inner]\nrate = 0.5"));
     }

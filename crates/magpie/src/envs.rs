@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use magpie_envs::{Dimension, Stage, TASKS};
 use magpie_physics::Perturbation;
 use magpie_physics::robot::Robot;
-use magpie_run::{World, WorldChanges};
+use magpie_run::{EnvOverrides, WorldChanges};
 
 use crate::session;
 
@@ -40,7 +40,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     let mut entries = Vec::new();
     for task in asked {
         let changes = WorldChanges { robot: args.robot.clone(), ..WorldChanges::default() };
-        let (name, world) = World::find(task, &changes)?;
+        let (name, world) = EnvOverrides::find(task, &changes)?;
         session::warn(&world.examine(&name)?)?;
         let task = world.task(&name)?;
         let robot = world.robot(&task)?;

@@ -10,7 +10,7 @@ use magpie_run::operations::{
     ArchiveEvaluation, EvaluateOptions, OpenArchive, Selection, evaluate_archive, evaluate_policy,
     holds_archive, may_write,
 };
-use magpie_run::{About, SavedArchive, SavedElite, World};
+use magpie_run::{About, EnvOverrides, SavedArchive, SavedElite};
 
 use crate::session;
 use crate::world::WorldArgs;
@@ -41,7 +41,7 @@ pub struct Args {
     /// Seed of the starts and of the drawn actions.
     #[arg(long, default_value_t = 0)]
     seed: u64,
-    /// How the behavior of a policy is measured: feet_contact, jump, angle, or a measure of its task file; the task's first
+    /// How the behaviour of a policy is measured: feet_contact, jump, angle, or a measure of its task file; the task's first
     /// if not given. An archive knows its own.
     #[arg(long)]
     measure: Option<String>,
@@ -72,7 +72,7 @@ impl From<ActionsArg> for Actions {
 }
 
 impl Args {
-    fn options(&self, episodes: u32, world: World) -> EvaluateOptions {
+    fn options(&self, episodes: u32, world: EnvOverrides) -> EvaluateOptions {
         EvaluateOptions {
             episodes: self.episodes.unwrap_or(episodes),
             actions: self.actions.map(Actions::from),
@@ -178,7 +178,7 @@ fn of_policy(args: &Args) -> anyhow::Result<()> {
         bail!("{} is one policy: --all, --best, --cell and --table are for archives", args.run.display());
     }
     let folder = if args.run.is_dir() { Some(args.run.as_path()) } else { args.run.parent() };
-    let options = args.options(100, folder.map_or(Ok(World::default()), World::of_run)?);
+    let options = args.options(100, folder.map_or(Ok(EnvOverrides::default()), EnvOverrides::of_run)?);
     let evaluation = evaluate_policy(&args.run, args.measure.as_deref(), &options)?;
     let result = &evaluation.result;
     let mean = result.mean_return();

@@ -42,7 +42,7 @@ enum Command {
     Train(train::Args),
     /// Run many searches from one file, here or on several machines; can be stopped and started again.
     Sweep(sweep::Args),
-    /// Make, import or look at demonstrations: what rewards are learnt from.
+    /// Make, import or look at demonstrations: what rewards are learned from.
     Demos(demos::Args),
     /// Run whole episodes with a trained policy, or with elites of an archive.
     Eval(eval::Args),

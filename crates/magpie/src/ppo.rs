@@ -18,7 +18,7 @@ pub struct Args {
     /// name it instead.
     #[arg(required_unless_present_any = ["resume", "config"], conflicts_with = "resume")]
     task: Option<String>,
-    /// Environment steps to train for, such as 30000000 or 30e6, rounded up to whole windows in all environments;
+    /// Environment steps to train for, such as 30000000 or 30e6, rounded up to whole rollouts in all environments;
     /// 30e6 if not given.
     #[arg(long, value_parser = session::count)]
     steps: Option<u64>,
@@ -117,7 +117,7 @@ struct Display {
     bar: Option<ProgressBar>,
     started: Instant,
     steps_at_start: u64,
-    /// The last known results: windows in which no episode ends have none.
+    /// The last known results: rollouts in which no episode ends have none.
     latest: Option<(f64, f64)>,
     printed: Option<Instant>,
 }

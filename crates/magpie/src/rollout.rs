@@ -10,7 +10,7 @@ use magpie_envs::{Replayed, Stage, States, Task, replay_f32, replay_f64};
 use magpie_physics::Perturbation;
 use magpie_physics::robot::Robot;
 use magpie_run::npz::{Column, Element, NpzWriter, tuple};
-use magpie_run::{RunError, World};
+use magpie_run::{EnvOverrides, RunError};
 use magpie_simd::{Isa, LANES, Scalar};
 
 use crate::npz::Npz;
@@ -66,7 +66,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         args.isa.is_none() || args.precision == Precision::F32,
         "--isa chooses between versions of the single-precision code; leave it out with --precision f64"
     );
-    let (name, world) = World::find(&args.task, &args.world.changes())?;
+    let (name, world) = EnvOverrides::find(&args.task, &args.world.changes())?;
     let task = world.task(&name)?;
     let robot = world.robot(&task)?;
     let perturbation = world.perturbation(&robot)?;

@@ -21,7 +21,7 @@ pub struct Args {
     /// my-task.toml (docs/tasks.md); --config can name it instead.
     #[arg(required_unless_present_any = ["resume", "config"], conflicts_with = "resume")]
     task: Option<String>,
-    /// Where the objective reward comes from: learnt from demonstrations by gail, vail, diffail, airl, giril or maxent,
+    /// Where the objective reward comes from: learned from demonstrations by gail, vail, diffail, airl, giril or maxent,
     /// or true, the task's own; gail if not given.
     #[arg(long, value_name = "MODEL", conflicts_with = "resume")]
     reward: Option<ModelName>,
@@ -29,11 +29,11 @@ pub struct Args {
     #[arg(long, value_name = "FILE", conflicts_with = "resume")]
     demos: Option<PathBuf>,
     /// Weight of the bonus for behaving like nobody in the archive, and 0 for none, the plain method; above 0, in quick and
-    /// desktop, restarts too lead to where cells are empty. If not given, 2 with a learnt reward and 0 with the
+    /// desktop, restarts too lead to where cells are empty. If not given, 2 with a learned reward and 0 with the
     /// true one; with diffail 0.5 was better.
     #[arg(long, value_name = "Q", conflicts_with = "resume", allow_negative_numbers = true)]
     curiosity: Option<f64>,
-    /// How behavior is measured: feet_contact, jump, angle, or a measure of your task file; the task's first if not given.
+    /// How behaviour is measured: feet_contact, jump, angle, or a measure of your task file; the task's first if not given.
     #[arg(long, conflicts_with = "resume")]
     measure: Option<String>,
     /// How to search: magpie, our defaults, or paper, those of the paper whose method this is; magpie if not given.
@@ -171,7 +171,7 @@ fn announce(run: &TrainRun) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// How the archive compares with what it was learnt from, where the true returns of that are known.
+/// How the archive compares with what it was learned from, where the true returns of that are known.
 fn beside_demonstrations(run: &TrainRun) -> Option<String> {
     let episodes = &run.demonstrations()?.columns().episodes;
     let returns: Vec<f64> = episodes.iter().map(|episode| episode.true_return).collect::<Option<_>>()?;
@@ -205,8 +205,8 @@ fn summary(run: &TrainRun) -> anyhow::Result<ExitCode> {
         m.best.unwrap_or(f64::NAN),
         m.mean.unwrap_or(f64::NAN),
     )?;
-    if let Some(learnt) = beside_demonstrations(run) {
-        writeln!(out, "learnt   {learnt}")?;
+    if let Some(learned) = beside_demonstrations(run) {
+        writeln!(out, "learned   {learned}")?;
     }
     writeln!(out, "archive  {folder}/archive.safetensors")?;
     writeln!(out, "picture  {folder}/plots/archive.png")?;

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use magpie_physics::Hurdles;
-use magpie_run::{World, WorldChanges};
+use magpie_run::{EnvOverrides, WorldChanges};
 
 #[derive(clap::Args)]
 #[command(next_help_heading = "Changes to the world")]
@@ -36,7 +36,7 @@ impl WorldArgs {
     }
 
     /// `world` with what was asked for.
-    pub fn change(&self, world: World) -> World {
+    pub fn change(&self, world: EnvOverrides) -> EnvOverrides {
         self.changes().apply(world)
     }
 }

@@ -15,7 +15,7 @@ const TINY: [&str; 10] = [
     "--set",
     "search.branches=6",
     "--set",
-    "search.train.window=24",
+    "search.train.rollout_length=24",
     "--set",
     "search.archive.threshold_min=0",
     "--threads",
@@ -28,10 +28,10 @@ fn train(folder: &Path, iterations: &str, more: &[&str]) -> Output {
     magpie(&[&start[..], &TINY, more].concat())
 }
 
-/// A small search with a reward learnt from all steps of the demonstrations.
+/// A small search with a reward learned from all steps of the demonstrations.
 fn imitate(folder: &Path, iterations: &str, model: &str, demos: &Path) -> Output {
-    let learnt = ["--reward", model, "--demos", text(demos), "--set", "reward.thinning=1"];
-    train(folder, iterations, &[&learnt[..], &["--set", "reward.giril.epochs=20"]].concat())
+    let learned = ["--reward", model, "--demos", text(demos), "--set", "reward.thinning=1"];
+    train(folder, iterations, &[&learned[..], &["--set", "reward.giril.epochs=20"]].concat())
 }
 
 #[track_caller]
@@ -72,7 +72,7 @@ fn every_model_learns_from_what_elites_demonstrate() {
         assert_eq!(said(&output).contains("giril learns from the demonstrations"), model == "giril");
         let ending = String::from_utf8_lossy(&output.stdout);
         for line in [
-            "learnt   from all steps of ",
+            "learned   from all steps of ",
             "archive  ",
             "picture  ",
             "next     magpie eval ",

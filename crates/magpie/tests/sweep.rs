@@ -19,7 +19,7 @@ search.environments = 48
 search.branches = 6
 search.gradient_iterations = 2
 search.walk_iterations = 2
-search.train.window = 24
+search.train.rollout_length = 24
 search.archive.threshold_min = 0
 
 [axes]
@@ -205,11 +205,11 @@ fn a_run_that_the_file_no_longer_describes_is_refused_before_anything_is_run() {
 fn demonstrations_that_are_missing_or_exchanged_are_refused() {
     let temporary = tempfile::tempdir().unwrap();
     let out = temporary.path().join("out");
-    let learnt = TINY
+    let learned = TINY
         .replace("['true']", "['gail']")
         .replace("seed = [4, 5]", "seed = [4]\ndemos = ['two.safetensors']");
-    let (fixed, learnt_file) = (sweep_file(&temporary, TINY), temporary.path().join("learnt.toml"));
-    fs::write(&learnt_file, learnt.replace("task =", "reward.thinning = 1\ntask =")).unwrap();
+    let (fixed, learnt_file) = (sweep_file(&temporary, TINY), temporary.path().join("learned.toml"));
+    fs::write(&learnt_file, learned.replace("task =", "reward.thinning = 1\ntask =")).unwrap();
     let output = sweep(&learnt_file, &out, &[]);
     let message = said(&output);
     assert_eq!(output.status.code(), Some(1), "{message}");
@@ -234,7 +234,7 @@ fn demonstrations_that_are_missing_or_exchanged_are_refused() {
     fine(&sweep(&learnt_file, &out, &[]));
     // Seen from elsewhere the same file has another path.
     let elsewhere = Command::new(env!("CARGO_BIN_EXE_magpie"))
-        .args(["sweep", "learnt.toml", "--out", "out"])
+        .args(["sweep", "learned.toml", "--out", "out"])
         .current_dir(temporary.path())
         .output()
         .unwrap();

@@ -10,7 +10,7 @@ use magpie_learn::Actions;
 use magpie_nn::Shape;
 use magpie_qd::{Acceptance, ArchivePair, Candidate, Cvt, Provenance};
 use magpie_random::Stream;
-use magpie_run::{About, World, save_archive};
+use magpie_run::{About, EnvOverrides, save_archive};
 
 /// Cells of the tessellation.
 const CELLS: usize = 12;
@@ -46,7 +46,7 @@ fn archive() -> (tempfile::TempDir, PathBuf) {
         cells: cells.into(),
         actor,
         actions: Actions::Mean,
-        world: World::default(),
+        world: EnvOverrides::default(),
         qd_offset: 1.413,
         iteration: 3,
     };

@@ -22,7 +22,7 @@ fn tiny(folder: &Path, more: &[&str]) -> Output {
         "--set",
         "search.branches=6",
         "--set",
-        "search.train.window=24",
+        "search.train.rollout_length=24",
         "--out",
         folder.to_str().unwrap(),
     ];

@@ -27,7 +27,7 @@ const TINY: [&str; 20] = [
     "--set",
     "search.branches=6",
     "--set",
-    "search.train.window=24",
+    "search.train.rollout_length=24",
     "--set",
     "search.archive.threshold_min=0",
     "--checkpoint-every",

@@ -8,7 +8,8 @@ use common::{magpie, succeed, text};
 
 /// A run of a few seconds; what `more` asks for.
 fn train(out: &Path, more: &[&str]) -> String {
-    let small = ["--steps", "2048", "--environments", "32", "--set", "train.window=16", "--out", text(out)];
+    let small =
+        ["--steps", "2048", "--environments", "32", "--set", "train.rollout_length=16", "--out", text(out)];
     succeed(&[&["ppo"][..], more, &small].concat())
 }
 
@@ -29,7 +30,7 @@ fn settings_come_from_a_file_from_pairs_and_from_options() {
         "task = \"hopper\"",
         "seed = 4",
         "steps = 2048",
-        "window = 16",
+        "rollout = 16",
         "gamma = 1.0",
         "learning_rate = 0.001",
     ] {

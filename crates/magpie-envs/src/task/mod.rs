@@ -1,4 +1,4 @@
-//! Tasks as data: what is observed, rewarded and forbidden, how behavior is measured, and what a search should know.
+//! Tasks as data: what is observed, rewarded and forbidden, how behaviour is measured, and what a search should know.
 
 mod file;
 mod read;
@@ -32,7 +32,7 @@ pub struct Task {
     pub clip: Option<f32>,
     /// An episode is truncated after this many steps.
     pub episode_steps: u32,
-    /// How behavior can be measured; the first is the default.
+    /// How behaviour can be measured; the first is the default.
     pub measures: Vec<Measure>,
     /// What a search should know of the task.
     pub hints: SearchHints,

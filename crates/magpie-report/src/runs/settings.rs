@@ -147,15 +147,15 @@ mod tests {
                 "reward.thinning",
                 "search.branches",
                 "search.critic",
-                "search.curiosity.archive",
-                "search.curiosity.falls",
+                "search.curiosity.reference_archive",
+                "search.curiosity.on_termination",
                 "search.curiosity.frontier",
                 "search.curiosity.novelty",
-                "search.curiosity.unit",
+                "search.curiosity.scale",
                 "search.curiosity.weight",
-                "search.inward",
+                "search.measure_shaping",
                 "search.patience",
-                "search.waypoints"
+                "search.intermediate_policies"
             ]
         );
         // What is said and what has not been asked yet are the same.

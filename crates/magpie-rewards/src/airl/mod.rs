@@ -77,7 +77,7 @@ struct Scratch {
 }
 
 impl Airl {
-    /// A discriminator that has learnt nothing yet.
+    /// A discriminator that has learned nothing yet.
     pub fn from_config(
         config: &AirlConfig,
         sizes: Sizes,

@@ -3,7 +3,7 @@
 //! ```text
 //! noisy     x_t = √ᾱ_t x + √(1 - ᾱ_t) ε,  ᾱ_t = Π (1 - β),  β linear from 1e-4 to 2e-2 over T steps
 //! error     E = Σ or mean over entries of (ε̂(x_t, t) - ε)²
-//! D         exp(-E): rows that the diffusion model has learnt are easy to denoise
+//! D         exp(-E): rows that the diffusion model has learned are easy to denoise
 //! loss      -log D(expert) - log(1 - D(policy)) + w mean (‖∇ₓ D(x̂)‖ - 1)², each row with its own t and ε
 //! reward    -log(1 - D), averaged over t
 //! ```
@@ -37,7 +37,7 @@ use reward::{Averager, AveragerScratch};
 pub(crate) type Diffail = Adversarial<DiffailDiscriminator>;
 
 impl Diffail {
-    /// A diffusion model that has learnt nothing yet.
+    /// A diffusion model that has learned nothing yet.
     pub fn from_config(
         config: &DiffailConfig,
         sizes: Sizes,

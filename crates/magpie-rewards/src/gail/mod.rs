@@ -32,7 +32,7 @@ use learning::GailWork;
 pub(crate) type Gail = Adversarial<GailDiscriminator>;
 
 impl Gail {
-    /// A discriminator that has learnt nothing yet.
+    /// A discriminator that has learned nothing yet.
     pub fn from_config(
         config: &GailConfig,
         sizes: Sizes,

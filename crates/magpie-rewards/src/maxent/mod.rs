@@ -34,7 +34,7 @@ use learning::MaxentWork;
 pub(crate) type Maxent = Adversarial<MaxentDiscriminator>;
 
 impl Maxent {
-    /// A reward that has learnt nothing yet.
+    /// A reward that has learned nothing yet.
     pub fn from_config(
         config: &MaxentConfig,
         sizes: Sizes,

@@ -35,7 +35,7 @@ use learning::VailWork;
 pub(crate) type Vail = Adversarial<VailDiscriminator>;
 
 impl Vail {
-    /// A discriminator that has learnt nothing yet.
+    /// A discriminator that has learned nothing yet.
     pub fn from_config(
         config: &VailConfig,
         sizes: Sizes,

@@ -6,7 +6,7 @@ use magpie_qd::{Cells, Cvt, Grid};
 use serde::{Deserialize, Serialize};
 
 use crate::error::RunError;
-use crate::world::World;
+use crate::world::EnvOverrides;
 
 /// What an archive is about, and how its elites act.
 #[derive(Debug, Clone, PartialEq)]
@@ -26,7 +26,7 @@ pub struct About {
     /// How elites acted when they were evaluated.
     pub actions: Actions,
     /// The world it was found in; a robot file lies beside the archive.
-    pub world: World,
+    pub world: EnvOverrides,
     /// What the offset QD-Score adds for each step.
     pub qd_offset: f64,
     /// Iterations made.
@@ -88,7 +88,7 @@ pub(super) struct Current {
     cells: CellsRecord,
     actor: Shape,
     actions: Actions,
-    world: World,
+    world: EnvOverrides,
     qd_offset: f64,
     iteration: u64,
 }
@@ -109,7 +109,7 @@ pub(super) struct First {
     names: Vec<String>,
     grid: Grid,
     #[serde(default)]
-    world: World,
+    world: EnvOverrides,
     qd_offset: f64,
     iteration: u64,
 }

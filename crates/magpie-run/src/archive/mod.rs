@@ -7,7 +7,7 @@
 //! | `measures` | elites × measures | f64 | |
 //! | `threshold` | elites | f64 | what a newcomer must surpass in the soft archive |
 //! | `index` | elites | i64 | number of the cell, ascending |
-//! | `iteration`, `branch` | elites | i64 | where it came from: iterations count from 1, branches from 0, waypoints go on from λ, those of the walk last; branch -1 is the search policy itself |
+//! | `iteration`, `branch` | elites | i64 | where it came from: iterations count from 1, branches from 0, intermediate policies go on from λ, those of the walk last; branch -1 is the search policy itself |
 //! | `obs_mean`, `obs_var` | elites × observation | f64 | the elite's normaliser |
 //! | `obs_count` | elites | f64 | |
 //! | `centroids` | cells × measures | f64 | of the cells, if they are a tessellation; not there if they are a grid |
@@ -35,7 +35,7 @@ pub use outline::{ArchiveOutline, OutlinedElite, load_outline};
 pub use save::save_archive;
 
 use crate::error::RunError;
-use crate::world::World;
+use crate::world::EnvOverrides;
 
 /// An elite of a file.
 #[derive(Debug, Clone, PartialEq)]
@@ -75,7 +75,7 @@ impl SavedArchive {
     }
 
     /// The world it was found in, when the archive lies in `folder`.
-    pub fn world(&self, folder: &Path) -> World {
+    pub fn world(&self, folder: &Path) -> EnvOverrides {
         let mut world = self.about.world.clone();
         world.lies_in(folder);
         world
@@ -147,7 +147,7 @@ pub(crate) mod tests {
             cells,
             actor: Shape::tanh(&[1, 1]).unwrap(),
             actions: Actions::Mean,
-            world: World { friction: 0.5, ..World::default() },
+            world: EnvOverrides { friction: 0.5, ..EnvOverrides::default() },
             qd_offset: 0.9,
             iteration: 12,
         };
@@ -232,7 +232,7 @@ pub(crate) mod tests {
         let About { cells, ranges, actions, world, iteration, .. } = &saved.about;
         assert_eq!((&saved.about.actor, actions), (&actor, &Actions::Sampled));
         assert_eq!((cells, ranges), (&Cells::from(grid), &vec![[0.0, 1.0]]));
-        assert_eq!((world, *iteration, saved.elites.len()), (&World::default(), 3, 1));
+        assert_eq!((world, *iteration, saved.elites.len()), (&EnvOverrides::default(), 3, 1));
         assert_eq!(load_outline(&path).unwrap(), ArchiveOutline::from(&saved));
         assert!(is_archive(&path).unwrap());
     }

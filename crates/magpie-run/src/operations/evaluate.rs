@@ -19,7 +19,7 @@ use crate::error::RunError;
 use crate::policy_file::load_policy;
 use crate::reevaluation::Reevaluation;
 use crate::train::ARCHIVE;
-use crate::world::World;
+use crate::world::EnvOverrides;
 
 /// Which elites of an archive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,7 +42,7 @@ pub struct EvaluateOptions {
     /// Seed of the starts and of the drawn actions.
     pub seed: u64,
     /// The world; that of the run if not given.
-    pub world: Option<World>,
+    pub world: Option<EnvOverrides>,
 }
 
 /// Elites run again.
@@ -168,7 +168,7 @@ pub fn evaluate_policy(
     let file = load_policy(&path)?;
     let world = match &options.world {
         Some(world) => world.clone(),
-        None => World::of_run(path.parent().unwrap_or(Path::new(".")))?,
+        None => EnvOverrides::of_run(path.parent().unwrap_or(Path::new(".")))?,
     };
     let env = Arc::new(world.environment(&file.task, measure)?);
     fits(&file.actor, &env)?;
@@ -214,7 +214,7 @@ mod tests {
         assert!(kept(Selection::All, options()).is_some());
         assert!(kept(Selection::All, EvaluateOptions { world: Some(open.world()), ..options() }).is_some());
         assert!(kept(Selection::Best, options()).is_none());
-        let slippery = World { friction: 0.3, ..World::default() };
+        let slippery = EnvOverrides { friction: 0.3, ..EnvOverrides::default() };
         assert!(kept(Selection::All, EvaluateOptions { world: Some(slippery), ..options() }).is_none());
         let drawn = EvaluateOptions { actions: Some(Actions::Sampled), ..options() };
         assert!(kept(Selection::All, drawn).is_none());

@@ -33,7 +33,7 @@ mod tests {
 
     use super::OpenArchive;
     use crate::archive::{About, save_archive};
-    use crate::world::World;
+    use crate::world::EnvOverrides;
 
     /// A grid and a tessellation of one measure.
     pub(super) const CELLS: [fn() -> Cells; 2] = [
@@ -70,7 +70,7 @@ mod tests {
             cells,
             actor,
             actions: Actions::Mean,
-            world: World::default(),
+            world: EnvOverrides::default(),
             qd_offset: 0.9,
             iteration: 1,
         };

@@ -9,7 +9,7 @@ use magpie_nn::Shape;
 use crate::archive::{SavedArchive, is_archive, load_archive};
 use crate::error::RunError;
 use crate::train::ARCHIVE;
-use crate::world::World;
+use crate::world::EnvOverrides;
 
 /// An archive, and the file that it was read from: its robot, if it has one of its own, lies beside it.
 #[derive(Debug, Clone, PartialEq)]
@@ -33,12 +33,12 @@ impl OpenArchive {
     }
 
     /// The world that its elites were found in.
-    pub fn world(&self) -> World {
+    pub fn world(&self) -> EnvOverrides {
         self.archive.world(self.folder())
     }
 
     /// Its task in a world: its own if not given.
-    pub(super) fn environment(&self, world: Option<&World>) -> Result<Environment, RunError> {
+    pub(super) fn environment(&self, world: Option<&EnvOverrides>) -> Result<Environment, RunError> {
         let about = &self.archive.about;
         let env = world.unwrap_or(&self.world()).environment(&about.task, Some(&about.measure))?;
         fits(&about.actor, &env)?;

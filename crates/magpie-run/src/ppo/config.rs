@@ -9,7 +9,7 @@ use crate::driver::Plan;
 use crate::error::RunError;
 use crate::settings::{Fault, Origin, lay_over, layers, read_text};
 use crate::train::{LARGEST_WHOLE, NO_TASK, Place, find_task};
-use crate::world::{World, WorldChanges};
+use crate::world::{EnvOverrides, WorldChanges};
 
 settings! {
     /// What a PPO run computes.
@@ -18,27 +18,27 @@ settings! {
         task: String = String::new();
         /// Of everything random; give each repetition of an experiment its own.
         seed: u64 = 0, in 0..=LARGEST_WHOLE;
-        /// Environment steps to train for; rounded up to whole windows.
+        /// Environment steps to train for; rounded up to whole rollouts.
         steps: u64 = 30_000_000, in 1..=LARGEST_WHOLE, unit "steps";
         /// Environments side by side.
         environments: u32 = 256, in 1..=1_000_000;
         /// Where.
-        world: World;
+        world: EnvOverrides;
         /// How the agent learns.
         train: TrainConfig;
     }
 }
 
 impl Config {
-    /// Defaults found by experiment (`docs/results/ppo.md`): shorter windows, smaller minibatches and a lower learning
+    /// Defaults found by experiment (`docs/results/ppo.md`): shorter rollouts, smaller minibatches and a lower learning
     /// rate than the search uses learn most from a few million steps.
     pub fn new(task: &str, seed: u64, steps: u64) -> Result<Config, RunError> {
-        Config::in_world(&World::default(), task, seed, steps)
+        Config::in_world(&EnvOverrides::default(), task, seed, steps)
     }
 
-    fn in_world(world: &World, task: &str, seed: u64, steps: u64) -> Result<Config, RunError> {
+    fn in_world(world: &EnvOverrides, task: &str, seed: u64, steps: u64) -> Result<Config, RunError> {
         let dt = world.task(task)?.robot()?.control_dt;
-        let mut train = TrainConfig { window: 64, target_kl: 0.02, ..TrainConfig::default() };
+        let mut train = TrainConfig { rollout_length: 64, target_kl: 0.02, ..TrainConfig::default() };
         train.stop_after = StopAfter::Minibatch;
         // By the time step of the task's own robot: with steps of 8 ms, 0.99 looks less than a second ahead, and a walker learns to dive instead of to walk.
         train.gamma = if dt < 0.02 { 0.995 } else { 0.99 };
@@ -55,7 +55,7 @@ impl Config {
 }
 
 impl Plan for Config {
-    fn world_mut(&mut self) -> &mut World {
+    fn world_mut(&mut self) -> &mut EnvOverrides {
         &mut self.world
     }
 

@@ -9,7 +9,7 @@ type Entry = Column<Progress>;
 pub(crate) const COLUMNS: &[Entry] = &[
     Entry::new("iteration", "", "from 1", |p| p.report.iteration as f64),
     Entry::new("env_steps", "steps", "since the beginning", |p| p.report.steps as f64),
-    Entry::new("episode_return", "return", "mean of the episodes that ended in this window", |p| {
+    Entry::new("episode_return", "return", "mean of the episodes that ended in this rollout", |p| {
         p.report.last.episodes.mean_return().unwrap_or(f64::NAN)
     })
     .known_as("charts/episodic_return", 1.0),
@@ -17,7 +17,7 @@ pub(crate) const COLUMNS: &[Entry] = &[
         p.report.last.episodes.mean_length().unwrap_or(f64::NAN)
     })
     .known_as("charts/episodic_length", 1.0),
-    Entry::new("episodes", "", "how many ended in this window", |p| p.report.last.episodes.count as f64),
+    Entry::new("episodes", "", "how many ended in this rollout", |p| p.report.last.episodes.count as f64),
     Entry::new(
         "policy_loss",
         "",

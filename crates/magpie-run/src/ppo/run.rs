@@ -28,14 +28,14 @@ pub struct Training {
     trainer: Trainer,
 }
 
-/// What a window and its update gave.
+/// What a rollout and its update gave.
 #[derive(Debug, Clone, Copy)]
 pub struct Report {
     /// Iterations made.
     pub iteration: u64,
     /// Environment steps made.
     pub steps: u64,
-    /// The last window and its update.
+    /// The last rollout and its update.
     pub last: Iteration,
 }
 

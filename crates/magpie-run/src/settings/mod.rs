@@ -97,7 +97,10 @@ pub(crate) fn lay_over<T: Settings + Serialize + DeserializeOwned>(
     over: impl IntoIterator<Item = Layer>,
 ) -> Result<T, Fault> {
     let mut layers = Layer::preset(base)?;
-    over.into_iter().for_each(|layer| layers.lay_over(layer));
+    for mut layer in over {
+        retired::rename::<T>(&mut layer)?;
+        layers.lay_over(layer);
+    }
     let gone = retired::take_out::<T>(&mut layers);
     let config: T = read(&layers)?;
     retired::check(&gone, &config)?;

@@ -448,7 +448,7 @@ mod tests {
         let found = std::fs::read_to_string(path).unwrap_or_default();
         assert!(
             found == markdown().unwrap(),
-            "run: cargo run -p magpie -- settings --markdown > docs/reference/settings.md"
+            "run: cargo run -p magpie-cli -- settings --markdown > docs/reference/settings.md"
         );
     }
 

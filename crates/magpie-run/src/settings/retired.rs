@@ -1,6 +1,6 @@
-//! Keys that earlier versions had: read if nothing is lost, refused if something would be.
+//! Keys of earlier versions: renamed ones are understood, retired ones read if nothing is lost and refused otherwise.
 
-use magpie_settings::{RetiredSetting, Settings, Was, retired_of};
+use magpie_settings::{RetiredSetting, Settings, Was, renamed_of, retired_of};
 use serde::Serialize;
 
 use super::fault::{Fault, Origin};
@@ -10,6 +10,20 @@ use super::layer::{Layer, Value};
 pub(super) struct Gone {
     setting: RetiredSetting,
     said: Layer,
+}
+
+/// Gives the settings of a layer today's names.
+pub(super) fn rename<T: Settings>(layer: &mut Layer) -> Result<(), Fault> {
+    for (old, new) in renamed_of::<T>() {
+        let Some(said) = layer.take(&old) else { continue };
+        if layer.get(&new).is_some() {
+            let message = format!("`{old}` is the earlier name of `{new}`, which is given too: leave it out");
+            return Err(Fault { at: said.key, message });
+        }
+        let at = said.key;
+        layer.lay_over(said.under(&new, at).expect("a declared key is a key"));
+    }
+    Ok(())
 }
 
 /// Takes what is retired out of the layers.

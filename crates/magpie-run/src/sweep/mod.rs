@@ -111,7 +111,7 @@ impl Sweep {
         let mut warnings = Vec::new();
         for run in &self.runs {
             let Config { world, task, .. } = &run.config;
-            let examined = run.config.ready().and_then(|_| world.examine(task));
+            let examined = run.config.validated().and_then(|_| world.examine(task));
             for warning in examined.map_err(of_sweep(&self.path, &run.name))? {
                 if !warnings.contains(&warning) {
                     warnings.push(warning);

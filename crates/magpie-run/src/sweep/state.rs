@@ -13,7 +13,7 @@ use crate::directory::CONFIG;
 use crate::error::RunError;
 use crate::settings::{bring_up_to_date, read_text};
 use crate::train::{ARCHIVE, DEMONSTRATIONS, TrainRun};
-use crate::world::{ROBOT, TASK, World};
+use crate::world::{EnvOverrides, ROBOT, TASK};
 
 /// How far a run is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,7 +69,7 @@ impl Run {
 
     /// The copy in the folder of a file that is another one by now.
     fn other_file(&self, folder: &Path) -> Result<Option<&'static str>, RunError> {
-        let World { task, robot, .. } = &self.config.world;
+        let EnvOverrides { task, robot, .. } = &self.config.world;
         for (original, copy) in [(task, TASK), (robot, ROBOT)] {
             if let Some(original) = original
                 && read_text(original)? != read_text(&folder.join(copy))?
@@ -77,7 +77,7 @@ impl Run {
                 return Ok(Some(copy));
             }
         }
-        let Some(wanted) = self.config.ready()?.found else { return Ok(None) };
+        let Some(wanted) = self.config.validated()?.found else { return Ok(None) };
         let copy = Demonstrations::load(&folder.join(DEMONSTRATIONS))?;
         Ok((copy.anonymous() != wanted.anonymous()).then_some(DEMONSTRATIONS))
     }

@@ -37,8 +37,8 @@ fn a_run_is_method_and_budget_then_settings_then_axes() {
     let text = "method = 'paper'\nbudget = 'paper'\n[settings]\ntask = 'hopper'\nseed = 4\nsearch.branches = 60\nworld.robot = 'my/leg.toml'\n\
                 [axes]\nreward = ['true', 'vail']\nsearch.train.gamma = [0.5]";
     let sweep = parse(text).unwrap();
-    let [plain, learnt] = sweep.runs() else { panic!("{sweep:?}") };
-    for run in [plain, learnt] {
+    let [plain, learned] = sweep.runs() else { panic!("{sweep:?}") };
+    for run in [plain, learned] {
         let config = &run.config;
         assert_eq!((config.task.as_str(), config.seed, config.iterations), ("hopper", 4, 2000));
         assert_eq!((config.search.environments, config.search.branches), (3000, 60));
@@ -46,7 +46,7 @@ fn a_run_is_method_and_budget_then_settings_then_axes() {
         assert_eq!(config.world.robot.as_deref(), Some(Path::new("studies/my/leg.toml")));
     }
     assert_eq!((plain.config.reward.model, plain.config.search.curiosity.weight), (ModelName::True, 0.0));
-    assert_eq!((learnt.config.reward.model, learnt.config.search.curiosity.weight), (ModelName::Vail, 2.0));
+    assert_eq!((learned.config.reward.model, learned.config.search.curiosity.weight), (ModelName::Vail, 2.0));
     assert_eq!(names(text), ["hopper-true-q0-gamma0.5-s4", "hopper-vail-q2-gamma0.5-s4"]);
 }
 
@@ -182,9 +182,9 @@ fn a_fault_names_the_place_the_key_and_the_remedy() {
              has one a [[grid]] of their own",
         ),
         (
-            "[axes]\ntask = ['hopper']\nreward = ['gail']\n'search.curiosity.archive' = ['soft']\n\
+            "[axes]\ntask = ['hopper']\nreward = ['gail']\n'search.curiosity.reference_archive' = ['soft']\n\
              [settings]\nsearch.curiosity.novelty = 'visits'\nsearch.curiosity.frontier = false",
-            "my.toml: run hopper-gail-q2-soft-s0: search.curiosity.archive: soft has no effect in this run, which would need search.curiosity.weight ≠ 0 and (search.curiosity.frontier = true or search.curiosity.novelty ≠ \"visits\"); give the runs where it \
+            "my.toml: run hopper-gail-q2-soft-s0: search.curiosity.reference_archive: soft has no effect in this run, which would need search.curiosity.weight ≠ 0 and (search.curiosity.frontier = true or search.curiosity.novelty ≠ \"visits\"); give the runs where it \
              has one a [[grid]] of their own",
         ),
         (
@@ -270,7 +270,7 @@ fn every_study_in_the_folder_sweeps_can_be_run_once_there_are_demonstrations() {
         let row = format!("| [{name}]({name}) | {} |", sweep.runs().len());
         assert!(table.contains(&row), "README.md has no row that begins with {row}");
         for run in sweep.runs() {
-            match run.config.ready() {
+            match run.config.validated() {
                 Ok(_) => {}
                 Err(RunError::Demonstrations(_)) if !run.config.demos.file.as_ref().unwrap().exists() => {}
                 Err(e) => panic!("{name}: {}: {e}", run.name),

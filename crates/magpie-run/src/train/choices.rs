@@ -9,7 +9,7 @@ use magpie_settings::{Method, Settings, remedy};
 use super::config::{Budget, Config};
 use crate::error::RunError;
 use crate::settings::{Fault, Layer, Origin, Value, lay_over, layers, read_text};
-use crate::world::{World, WorldChanges};
+use crate::world::{EnvOverrides, WorldChanges};
 
 /// What somebody asks of a search. What is not given is as the file says, or as the pairs say, or as method and budget
 /// have it for the task.
@@ -27,7 +27,7 @@ pub struct Choices {
     pub sets: Vec<String>,
     /// The task, or a task file.
     pub task: Option<String>,
-    /// How behavior is measured.
+    /// How behaviour is measured.
     pub measure: Option<String>,
     /// Where the reward comes from.
     pub reward: Option<ModelName>,
@@ -97,7 +97,7 @@ impl Choices {
             ));
         }
         if self.demos.is_some() && config.reward.model == ModelName::True {
-            return refuse("demos", "the true reward is not learnt; leave out one of the two");
+            return refuse("demos", "the true reward is not learned; leave out one of the two");
         }
         let mut config = config;
         // What the file names lies beside it, as in the folder of a run.
@@ -195,7 +195,7 @@ fn absolute(task: &str) -> String {
 /// about it.
 pub(crate) fn find_task(
     task: &str,
-    world: &mut World,
+    world: &mut EnvOverrides,
     place: Place<'_>,
     at: Origin,
 ) -> Result<String, Fault> {

@@ -2,12 +2,12 @@
 
 use magpie_envs::Environment;
 use magpie_rewards::{ModelName, RewardConfig, RewardForm};
-use magpie_search::{Curiosity, SearchConfig, Unit};
+use magpie_search::{BonusScale, Curiosity, SearchConfig};
 use magpie_settings::{Method, SettingError, Settings, When, settings, words};
 
 use super::demos::{Demos, FILE as DEMONSTRATIONS};
 use crate::error::RunError;
-use crate::world::World;
+use crate::world::EnvOverrides;
 
 settings! {
     /// A search run, resolved: with this and the same version of magpie, anybody gets the same archive.
@@ -15,19 +15,19 @@ settings! {
         /// The task, such as walker2d; `magpie envs` lists them. Always to be named. In a configuration file, a task file of your own
         /// can be named here too.
         task: String = String::new();
-        /// How behavior is measured: feet_contact (share of steps in contact, a dimension for each foot), jump (height of the lowest
+        /// How behaviour is measured: feet_contact (share of steps in contact, a dimension for each foot), jump (height of the lowest
         /// foot), angle (cosine and sine of the heading), or a measure of your own task file.
         measure: String = FEET_CONTACT.to_owned();
         /// Of everything random; give each repetition of an experiment its own.
         seed: u64 = 0, in 0..=LARGEST_WHOLE;
         /// Iterations to make.
         iterations: u64 = 40, by [Budget], in 1..=1_000_000_000;
-        /// What a reward is learnt from.
+        /// What a reward is learned from.
         demos: Demos, when When::IsNot("reward.model", "true");
         /// Where the objective reward comes from.
         reward: RewardConfig;
         /// The robot, and what it has to cope with.
-        world: World;
+        world: EnvOverrides;
         /// The search itself.
         search: SearchConfig;
     }
@@ -62,7 +62,7 @@ impl Budget {
     }
 
     /// Environments side by side. A tenth of the paper's to train in where time is short, but all of its branches and the
-    /// waypoints too: their episodes cost less than the updates of PPO, and what is never tried is never found.
+    /// intermediate policies too: their episodes cost less than the updates of PPO, and what is never tried is never found.
     pub fn environments(self) -> u32 {
         match self {
             Budget::Quick | Budget::Desktop => 300,
@@ -89,12 +89,12 @@ impl Config {
         method: Method,
         budget: Budget,
     ) -> Result<Config, RunError> {
-        Config::in_world(&World::default(), task, Some(measure), model, method, budget)
+        Config::in_world(&EnvOverrides::default(), task, Some(measure), model, method, budget)
     }
 
     /// The same for a task in a world of its own, on which defaults depend: that world is not part of the result.
     pub(crate) fn in_world(
-        world: &World,
+        world: &EnvOverrides,
         task: &str,
         measure: Option<&str>,
         model: ModelName,
@@ -120,7 +120,7 @@ impl Config {
         config
     }
 
-    /// The bonus of curiosity if nobody says otherwise: the paper's for rewards that are learnt, none for the true one.
+    /// The bonus of curiosity if nobody says otherwise: the paper's for rewards that are learned, none for the true one.
     pub fn usual_curiosity(model: ModelName) -> f64 {
         if model == ModelName::True { 0.0 } else { CURIOSITY }
     }
@@ -144,13 +144,13 @@ impl Config {
             .world
             .environment(&self.task, Some(&self.measure))
             .map_or((0, 0), |env| (env.measure_size(), env.episode_steps()));
-        let window = u64::from(environments).saturating_mul(self.search.train.window as u64);
+        let rollout = u64::from(environments).saturating_mul(self.search.train.rollout_length as u64);
         let training =
-            window.saturating_mul(u64::from(gradient_iterations).saturating_add(walk_iterations.into()));
+            rollout.saturating_mul(u64::from(gradient_iterations).saturating_add(walk_iterations.into()));
         let episodes = self.search.candidates(measures).saturating_mul(episodes.into());
         let evaluation = episodes.saturating_mul(horizon.into());
-        // The first window only looks around.
-        training.saturating_add(evaluation).saturating_mul(self.iterations).saturating_add(window)
+        // The first rollout only looks around.
+        training.saturating_add(evaluation).saturating_mul(self.iterations).saturating_add(rollout)
     }
 
     /// Whether no reward is ever positive.
@@ -166,10 +166,10 @@ impl Config {
     /// Refuses what cannot be run with this many dimensions of measure.
     pub fn check(&self, measures: usize) -> Result<(), RunError> {
         self.check_ranges()?;
-        let Curiosity { weight, unit, .. } = self.search.curiosity;
-        let paid = weight == 0.0 || unit != Unit::Reward || !self.never_pays();
+        let Curiosity { weight, scale, .. } = self.search.curiosity;
+        let paid = weight == 0.0 || scale != BonusScale::Reward || !self.never_pays();
         let range = "step where reward.gail.reward or reward.vail.reward is log_d, which is never positive";
-        SettingError::unless(paid, "search.curiosity.unit", unit, range)?;
+        SettingError::unless(paid, "search.curiosity.scale", scale, range)?;
         self.reward.check().map_err(|error| error.under("reward"))?;
         Ok(self.search.check(measures).map_err(|error| error.under("search"))?)
     }

@@ -11,7 +11,7 @@ use crate::directory::{RunDirectory, read};
 use crate::error::RunError;
 
 settings! {
-    /// What a reward is learnt from.
+    /// What a reward is learned from.
     #[derive(Eq)]
     pub struct Demos {
         /// A file of any format that `magpie demos import` reads; those that come with magpie if not given. In the folder of a run:
@@ -26,7 +26,7 @@ settings! {
 pub(crate) const FILE: &str = "demonstrations.safetensors";
 
 impl Demos {
-    /// The demonstrations, if the reward is learnt from any.
+    /// The demonstrations, if the reward is learned from any.
     pub(super) fn find(
         &self,
         reward: &RewardConfig,

@@ -33,7 +33,7 @@ pub(crate) const COLUMNS: &[Entry] = &[
     Entry::new(
         "new_cells",
         "cells",
-        "cells of the result archive filled for the first time, by branches, waypoints or the search \
+        "cells of the result archive filled for the first time, by branches, intermediate policies or the search \
          policy",
         |p| p.report.new_cells as f64,
     ),
@@ -100,73 +100,73 @@ pub(crate) const COLUMNS: &[Entry] = &[
         "0 to 1",
         "share of training steps in episodes that fell in empty cells, mean of the first copy and the \
          walk; 0 without a bonus. With another `novelty` than `empty`, how new the steps were in the \
-         mean. Episodes that end in a fall count as known in their last window, unless `falls`",
+         mean. Episodes that end in a fall count as known in their last rollout, unless `on_termination`",
         |p| curious_share(p),
     ),
     Entry::new(
         "gradient_policy_loss",
         "",
-        "of the first copy, its last window: loss of the policy, mean over minibatches; advantages \
+        "of the first copy, its last rollout: loss of the policy, mean over minibatches; advantages \
          are normalised, so it says little",
         |p| of_gradients(p, |update| update.ppo.policy_loss),
     ),
     Entry::new(
         "gradient_value_loss",
         "variances",
-        "of the first copy, its last window: squared error of values in units of the returns' \
+        "of the first copy, its last rollout: squared error of values in units of the returns' \
          standard deviation",
         |p| of_gradients(p, |update| update.ppo.value_loss),
     ),
     Entry::new(
         "gradient_approx_kl",
         "nats",
-        "of the first copy, its last window: mean over minibatches of ρ − 1 − log ρ",
+        "of the first copy, its last rollout: mean over minibatches of ρ − 1 − log ρ",
         |p| of_gradients(p, |update| update.ppo.approx_kl),
     ),
     Entry::new(
         "gradient_minibatches",
         "",
-        "of the first copy, its last window: how many were used before `target_kl` ended the update",
+        "of the first copy, its last rollout: how many were used before `target_kl` ended the update",
         |p| of_gradients(p, |update| update.minibatches as f64),
     ),
     Entry::new(
         "gradient_explained_variance",
         "at most 1",
-        "of the first copy, its last window: share of the returns' variance that the critic explained \
+        "of the first copy, its last rollout: share of the returns' variance that the critic explained \
          before the update",
         |p| of_gradients(p, |update| update.explained_variance),
     ),
     Entry::new(
         "walk_policy_loss",
         "",
-        "of the walk, its last window, empty after a restart: loss of the policy, mean over \
+        "of the walk, its last rollout, empty after a restart: loss of the policy, mean over \
          minibatches; advantages are normalised, so it says little",
         |p| of_walk(p, |update| update.ppo.policy_loss),
     ),
     Entry::new(
         "walk_value_loss",
         "variances",
-        "of the walk, its last window, empty after a restart: squared error of values in units of the \
+        "of the walk, its last rollout, empty after a restart: squared error of values in units of the \
          returns' standard deviation",
         |p| of_walk(p, |update| update.ppo.value_loss),
     ),
     Entry::new(
         "walk_approx_kl",
         "nats",
-        "of the walk, its last window, empty after a restart: mean over minibatches of ρ − 1 − log ρ",
+        "of the walk, its last rollout, empty after a restart: mean over minibatches of ρ − 1 − log ρ",
         |p| of_walk(p, |update| update.ppo.approx_kl),
     ),
     Entry::new(
         "walk_minibatches",
         "",
-        "of the walk, its last window, empty after a restart: how many were used before `target_kl` \
+        "of the walk, its last rollout, empty after a restart: how many were used before `target_kl` \
          ended the update",
         |p| of_walk(p, |update| update.minibatches as f64),
     ),
     Entry::new(
         "walk_explained_variance",
         "at most 1",
-        "of the walk, its last window, empty after a restart: share of the returns' variance that the \
+        "of the walk, its last rollout, empty after a restart: share of the returns' variance that the \
          critic explained before the update",
         |p| of_walk(p, |update| update.explained_variance),
     ),
@@ -252,7 +252,7 @@ pub(crate) const COLUMNS: &[Entry] = &[
     Entry::new(
         "seconds_evaluation",
         "s",
-        "steps 5 and 6; waypoints of the walk are tried and inserted in it too",
+        "steps 5 and 6; intermediate policies of the walk are tried and inserted in it too",
         |p| clock(evaluation(p)),
     ),
     Entry::new("seconds_archive", "s", "steps 7 and 8", |p| clock(p.report.archive_seconds)),

@@ -5,8 +5,8 @@ mod config;
 mod demos;
 mod metrics;
 mod objective;
-mod ready;
 mod run;
+mod validated;
 
 pub use choices::{Choices, Resolved};
 pub(crate) use choices::{NO_TASK, Place, about_preset, find_task, of_layers};

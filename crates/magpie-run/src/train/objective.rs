@@ -10,7 +10,7 @@ use magpie_search::{LearnedReward, Objective};
 use crate::error::RunError;
 
 /// A reward model before its first reward.
-pub(crate) struct Draft {
+pub(crate) struct RewardModelBuilder {
     model: Box<dyn RewardModel>,
     expert: Pairs,
     scaled: bool,
@@ -19,7 +19,7 @@ pub(crate) struct Draft {
     seed: u64,
 }
 
-impl Draft {
+impl RewardModelBuilder {
     /// Checks the configuration and makes the model, with first parameters.
     pub fn new(
         config: &RewardConfig,
@@ -27,7 +27,7 @@ impl Draft {
         demonstrations: &Demonstrations,
         horizon: u32,
         seed: u64,
-    ) -> Result<Draft, RunError> {
+    ) -> Result<RewardModelBuilder, RunError> {
         let mut draws = Stream::new(seed, "initial reward model").draws(0, 0);
         let model = build(config, demonstrations.sizes(), gamma, &mut draws)?;
         let kept = demonstrations.columns().about.every;
@@ -39,10 +39,10 @@ impl Draft {
                     range: format!("a multiple of {kept}: the demonstrations hold every {kept}th step alone"),
                 }
             })?;
-        Ok(Draft { model, expert, scaled: config.scaled, horizon, seed })
+        Ok(RewardModelBuilder { model, expert, scaled: config.scaled, horizon, seed })
     }
 
-    /// For a run that starts: what has to be learnt from the demonstrations alone is learnt now.
+    /// For a run that starts: what has to be learned from the demonstrations alone is learned now.
     pub fn prepared(
         mut self,
         progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,

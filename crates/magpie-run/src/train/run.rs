@@ -14,15 +14,15 @@ use serde::Serialize;
 use super::config::Config;
 use super::demos::Demos;
 use super::metrics::COLUMNS;
-use super::objective::Draft;
-use super::ready::Ready;
+use super::objective::RewardModelBuilder;
+use super::validated::ValidatedRun;
 use crate::archive::{About, save_archive};
 use crate::column::Column;
 use crate::directory::RunDirectory;
 use crate::driver::{self, Kind, Plan, Run};
 use crate::error::RunError;
 use crate::operations::{ArchivePicture, draw_archive};
-use crate::world::World;
+use crate::world::EnvOverrides;
 
 /// A search that writes down what it finds.
 pub type TrainRun = Run<Searching>;
@@ -111,7 +111,7 @@ impl Kind for Searching {
 }
 
 impl Plan for Config {
-    fn world_mut(&mut self) -> &mut World {
+    fn world_mut(&mut self) -> &mut EnvOverrides {
         &mut self.world
     }
 
@@ -132,8 +132,8 @@ impl Run<Searching> {
         path: &Path,
         progress: &mut dyn FnMut(Preparation) -> ControlFlow<()>,
     ) -> Result<TrainRun, RunError> {
-        let ready = config.ready()?;
-        Run::start_ready(config, ready, path, progress)
+        let validated = config.validated()?;
+        Run::start_validated(config, validated, path, progress)
     }
 
     /// Starts a run in an environment of any simulator, which has to be there again to resume it; the configuration's world
@@ -144,17 +144,17 @@ impl Run<Searching> {
         path: &Path,
         progress: &mut dyn FnMut(Preparation) -> ControlFlow<()>,
     ) -> Result<TrainRun, RunError> {
-        let ready = config.ready_in(env)?;
-        Run::start_ready(config, ready, path, progress)
+        let validated = config.validated_in(env)?;
+        Run::start_validated(config, validated, path, progress)
     }
 
-    fn start_ready(
+    fn start_validated(
         config: Config,
-        ready: Ready,
+        validated: ValidatedRun,
         path: &Path,
         progress: &mut dyn FnMut(Preparation) -> ControlFlow<()>,
     ) -> Result<TrainRun, RunError> {
-        let Ready { env, found, chosen, draft } = ready;
+        let ValidatedRun { env, found, chosen, builder } = validated;
         let move_in = |config: &mut Config, directory: &RunDirectory| {
             let checksum = found.map(|found| config.demos.move_in(&found, directory)).transpose()?;
             if checksum.is_none() {
@@ -163,7 +163,7 @@ impl Run<Searching> {
             Ok(checksum)
         };
         Run::begin(config, path, move_in, |config: &Config| {
-            let objective = draft.map_or(Ok(Objective::True), |draft| draft.prepared(progress))?;
+            let objective = builder.map_or(Ok(Objective::True), |builder| builder.prepared(progress))?;
             let search = Scheduler::start(Parts::new(
                 Arc::clone(&env),
                 config.search.clone(),
@@ -176,7 +176,7 @@ impl Run<Searching> {
 
     /// Goes on with a run, further than first planned if `iterations` says so.
     pub fn resume(path: &Path, iterations: Option<u64>) -> Result<TrainRun, RunError> {
-        Run::resume_with(path, iterations, Config::ready)
+        Run::resume_with(path, iterations, Config::validated)
     }
 
     /// Goes on with a run that [`start_in`](Run::start_in) started.
@@ -185,13 +185,13 @@ impl Run<Searching> {
         path: &Path,
         iterations: Option<u64>,
     ) -> Result<TrainRun, RunError> {
-        Run::resume_with(path, iterations, |config| config.ready_in(env))
+        Run::resume_with(path, iterations, |config| config.validated_in(env))
     }
 
     fn resume_with(
         path: &Path,
         iterations: Option<u64>,
-        ready: impl FnOnce(&Config) -> Result<Ready, RunError>,
+        validated: impl FnOnce(&Config) -> Result<ValidatedRun, RunError>,
     ) -> Result<TrainRun, RunError> {
         Run::go_on(path, iterations, |mut config: Config, kept, state: State| {
             let made = state.iteration;
@@ -203,8 +203,8 @@ impl Run<Searching> {
                 });
             }
             config.demos = config.demos.unchanged(path, kept.demonstrations)?;
-            let Ready { env, chosen, draft, .. } = ready(&config)?;
-            let objective = draft.map_or(Objective::True, Draft::restorable);
+            let ValidatedRun { env, chosen, builder, .. } = validated(&config)?;
+            let objective = builder.map_or(Objective::True, RewardModelBuilder::restorable);
             let search =
                 Scheduler::resume(Parts::new(Arc::clone(&env), config.search, objective, config.seed), state)
                     .map_err(|e| RunError::Damaged {

@@ -32,7 +32,7 @@ impl CuriosityBonus {
 
 impl Bonus for CuriosityBonus {
     fn begin_phase(&mut self, archives: &ArchivePair) {
-        let archive = self.config.archive.archive(archives);
+        let archive = self.config.reference_archive.archive(archives);
         self.novelty = match self.config.pays_for() {
             Novelty::Density => empty_share(&self.cells, self.config.width, archive),
             Novelty::Empty | Novelty::Visits => {
@@ -54,7 +54,7 @@ impl Bonus for CuriosityBonus {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::Known;
+    use crate::config::ReferenceArchive;
     use magpie_qd::{Acceptance, Candidate, Cvt, Grid, Provenance};
 
     /// Cells of which one is filled.
@@ -101,10 +101,10 @@ mod tests {
         let rule = Acceptance::Soft { learning_rate: 0.5, threshold_min: 200.0 };
         let archives = fill(ArchivePair::new(grid, rule, 1, 1).unwrap(), &[0.1]);
         let new = |archive| {
-            let config = Curiosity { archive, ..curiosity(Novelty::Empty) };
+            let config = Curiosity { reference_archive: archive, ..curiosity(Novelty::Empty) };
             bonus(config, &archives).novelty(&[0.1])
         };
-        assert_eq!((new(Known::Soft), new(Known::Result)), (1.0, 0.0));
+        assert_eq!((new(ReferenceArchive::Soft), new(ReferenceArchive::Result)), (1.0, 0.0));
     }
 
     #[test]

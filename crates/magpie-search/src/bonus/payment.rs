@@ -5,7 +5,7 @@
 use magpie_learn::{End, RolloutBuffer};
 
 use super::episodes::EpisodeAccumulator;
-use crate::config::{Curiosity, Scope, Unit};
+use crate::config::{BonusScale, Curiosity, Scope};
 
 /// Adds the bonus to the rewards of a rollout. `novelty` says how new a mean measure is, from 0 to 1, and is asked once for
 /// each episode that has ended or is cut off by the end of the rollout. Returns the mean novelty of the steps: with empty
@@ -45,14 +45,14 @@ pub fn pay_episodes(
             judged.extend_from_slice(&mean);
             // Most of what is new to a beginner is a new way to fall, and that should not be worth learning.
             let fell = ends && rollout.ends[row] == End::Terminated;
-            let new = novelty(&mean) * f64::from(u8::from(config.falls || !fell));
+            let new = novelty(&mean) * f64::from(u8::from(config.on_termination || !fell));
             curious += new * segment.len() as f64;
             let bonus = config.weight * new;
             for row in segment.drain(..) {
                 let reward = &mut rollout.rewards[row];
-                let size = match config.unit {
-                    Unit::Step => 1.0,
-                    Unit::Reward => f64::from(reward.max(0.0)),
+                let size = match config.scale {
+                    BonusScale::Step => 1.0,
+                    BonusScale::Reward => f64::from(reward.max(0.0)),
                 };
                 *reward += (config.base + bonus * size) as f32;
             }
@@ -113,7 +113,7 @@ mod tests {
 
     #[test]
     fn a_fall_earns_nothing_where_falls_are_not_paid() {
-        let curiosity = Curiosity { weight: 2.0, base: 0.5, falls: false, ..Curiosity::default() };
+        let curiosity = Curiosity { weight: 2.0, base: 0.5, on_termination: false, ..Curiosity::default() };
         let mut fallen = rollout([1.0, 1.0, 1.0, 1.0]);
         let mut late = fallen.clone();
         late.ends[1] = End::Truncated;
@@ -126,7 +126,8 @@ mod tests {
 
     #[test]
     fn a_bonus_in_units_of_the_reward_is_nothing_to_who_does_badly() {
-        let curiosity = Curiosity { weight: 2.0, base: 0.5, unit: Unit::Reward, ..Curiosity::default() };
+        let curiosity =
+            Curiosity { weight: 2.0, base: 0.5, scale: BonusScale::Reward, ..Curiosity::default() };
         let mut rollout = rollout([1.0, 1.0, 0.0, 0.0]);
         rollout.rewards.copy_from_slice(&[3.0, -1.0, 3.0, -1.0]);
         pay_episodes(&curiosity, &mut rollout, &mut EpisodeAccumulator::new(1, 1), above_half);

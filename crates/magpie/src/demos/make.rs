@@ -24,7 +24,7 @@ pub struct Args {
     /// Seed of the starts, and of a random choice.
     #[arg(long, default_value_t = 0)]
     seed: u64,
-    /// Keep only every Nth step, for a small file; a reward is learnt from every 20th unless told otherwise.
+    /// Keep only every Nth step, for a small file; a reward is learned from every 20th unless told otherwise.
     #[arg(long, value_name = "STEPS", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     every: u32,
     /// How to act: the mean action, or one drawn as in training.

@@ -1,4 +1,4 @@
-//! `magpie demos`: what rewards are learnt from.
+//! `magpie demos`: what rewards are learned from.
 
 mod import;
 mod info;

@@ -36,7 +36,7 @@ fn a_curiosity_that_cannot_be_paid_is_refused() {
         ),
         (
             "reward.gail.reward=log_d",
-            "search.curiosity.unit is reward, but must be step where reward.gail.reward or reward.vail.reward is log_d, \
+            "search.curiosity.scale is reward, but must be step where reward.gail.reward or reward.vail.reward is log_d, \
              which is never positive",
         ),
         (
@@ -53,7 +53,7 @@ fn a_curiosity_that_cannot_be_paid_is_refused() {
         ),
         (
             "search.train.minibatches=20000",
-            "search.train.minibatches is 20000, but must be from 1 to 12800, the rows of a window",
+            "search.train.minibatches is 20000, but must be from 1 to 12800, the rows of a rollout",
         ),
         (
             "reward.diffail.reward_timesteps=101",
@@ -91,8 +91,8 @@ fn word() -> impl Strategy<Value = String> {
         "environments",
         "branches",
         "episodes",
-        "waypoints",
-        "inward",
+        "intermediate_policies",
+        "measure_shaping",
         "patience",
         "sigma0",
         "critic",
@@ -110,12 +110,12 @@ fn word() -> impl Strategy<Value = String> {
         "\"density\"",
         "\"visits\"",
         "width",
-        "falls",
+        "on_termination",
         "frontier",
-        "unit",
+        "scale",
         "\"reward\"",
         "train",
-        "window",
+        "rollout_length",
         "minibatches",
         "gamma",
         "ppo",
@@ -156,7 +156,7 @@ proptest! {
         text in prop::collection::vec(word(), 0..12).prop_map(|words| words.concat()),
         key in prop::collection::vec(prop::sample::select(vec![
             "search", "train", "ppo", "archive", "curiosity", "environments", "branches", "episodes", "patience", "critic",
-            "window", "minibatches", "resolution", "weight", "inward", "novelty", "width", "falls", "frontier", "unit", "seed", "iterations", "reward", "thinning", "scaled",
+            "rollout_length", "minibatches", "resolution", "weight", "measure_shaping", "novelty", "width", "on_termination", "frontier", "scale", "seed", "iterations", "reward", "thinning", "scaled",
         ]), 1..4),
         value in word(),
     ) {

@@ -43,7 +43,7 @@ impl Gradients {
     ) -> Result<Gradients, TrainingError> {
         let config = &turn.setup.config;
         let copies = critics.len();
-        let shaping = MeasureShaping::new(&factory.env, config.inward);
+        let shaping = MeasureShaping::new(&factory.env, config.measure_shaping);
         let slopes = [vec![1.0], shaping.slopes(measures)].concat();
         let ids = |i| share(config.environments, i, copies);
         let trainers = critics.iter().enumerate().map(|(i, critic)| {
@@ -52,7 +52,7 @@ impl Gradients {
             trainer
         });
         let mixers = (0..copies).map(|i| RewardMixer::new(alone(i, &slopes), &shaping, ids(i).len()));
-        let phase = Phase::new(trainers.collect(), mixers.collect(), config.waypoints);
+        let phase = Phase::new(trainers.collect(), mixers.collect(), config.intermediate_policies);
         let PhaseOutput { agents, intermediate, stats } =
             phase.train(factory, config.gradient_iterations, turn.rewards, turn.archives)?;
         let weights = factory.networks.actor.parameters();
@@ -118,9 +118,13 @@ mod tests {
     #[test]
     fn a_direction_raises_its_measure_whichever_way_the_copy_went() {
         let env = Arc::new(Environment::new("hopper", Options::default()).unwrap());
-        let mut config =
-            SearchConfig { environments: 128, waypoints: true, inward: true, ..SearchConfig::paper(&env) };
-        config.train.window = 64;
+        let mut config = SearchConfig {
+            environments: 128,
+            intermediate_policies: true,
+            measure_shaping: true,
+            ..SearchConfig::paper(&env)
+        };
+        config.train.rollout_length = 64;
         let networks = config.networks(&env).unwrap();
         let search = Agent::new(&networks, 3);
         let grid = config.grid(&env).unwrap();

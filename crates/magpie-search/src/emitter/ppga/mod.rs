@@ -8,7 +8,7 @@
 //!   └── walk: PPO on |c₀| objective + Σ cⱼ measureⱼ ◄── xNES
 //! ```
 //!
-//! With `waypoints`, the policies that copies and search policy were on their way are proposed too.
+//! With `intermediate_policies`, the policies that copies and search policy were on their way are proposed too.
 
 mod gradients;
 mod restart;
@@ -225,12 +225,12 @@ impl Ppga {
         coefficients: &[f64],
     ) -> Result<(PhaseStats, Vec<Policy>), TrainingError> {
         let config = &turn.setup.config;
-        let shaping = MeasureShaping::new(&turn.setup.env, config.inward);
+        let shaping = MeasureShaping::new(&turn.setup.env, config.measure_shaping);
         let coefficients = coefficients.iter().map(|&c| c as f32).collect();
         let mixer = RewardMixer::new(coefficients, &shaping, config.environments as usize);
         let factory = turn.trainers(Part::Walk);
         let trainer = factory.trainer(self.state.agent.clone(), 0..config.environments);
-        let phase = Phase::new(vec![trainer], vec![mixer], config.waypoints);
+        let phase = Phase::new(vec![trainer], vec![mixer], config.intermediate_policies);
         let PhaseOutput { agents, intermediate, stats } =
             phase.train(&factory, config.walk_iterations, turn.rewards, turn.archives)?;
         *turn.env_steps += stats.steps;

@@ -34,7 +34,7 @@ impl RestartTarget {
         draws: &mut Draws,
     ) -> Option<RestartTarget> {
         let (cells, width) = (archives.cells(), config.width);
-        let empty = empty_share(cells, width, config.archive.archive(archives));
+        let empty = empty_share(cells, width, config.reference_archive.archive(archives));
         let spacing = Spacing::of(cells);
         let earlier: Vec<Vec<f64>> = earlier.iter().map(|&cell| spacing.position(cell)).collect();
         let worth = |(cell, _): (usize, _)| {
