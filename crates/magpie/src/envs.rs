@@ -41,9 +41,10 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     for task in asked {
         let changes = WorldChanges { robot: args.robot.clone(), ..WorldChanges::default() };
         let (name, world) = EnvOverrides::find(task, &changes)?;
-        session::warn(&world.examine(&name)?)?;
         let task = world.task(&name)?;
         let robot = world.robot(&task)?;
+        // Looking costs nothing: what would stop a run is a warning here.
+        session::warn(&world.examine(&name).unwrap_or_else(|e| vec![e.to_string()]))?;
         entries.push(Entry { stage: Stage::new(&task, &robot, &Perturbation::default()), robot });
     }
     let text: String = match (args.json, args.entries) {

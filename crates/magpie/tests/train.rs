@@ -81,8 +81,8 @@ fn wrong_settings_are_refused_with_the_right_ones() {
     let folder = temporary.path().join("run");
     for (setting, hint) in [
         ("search.brunches=3", "search.branches"),
-        ("search.branches=0", "1 to 10,000"),
-        ("search.train.gamma=1.5", "search.train.gamma is 1.5"),
+        ("search.branches=0", "must be from 1 to 10000"),
+        ("search.train.gamma=1.5", "`search.train.gamma` is 1.5"),
         ("search.curiosity.scope=epizode", "episode"),
     ] {
         let output = tiny(&folder, &["--set", setting]);

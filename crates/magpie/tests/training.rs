@@ -30,7 +30,7 @@ fn settings_come_from_a_file_from_pairs_and_from_options() {
         "task = \"hopper\"",
         "seed = 4",
         "steps = 2048",
-        "rollout = 16",
+        "rollout_length = 16",
         "gamma = 1.0",
         "learning_rate = 0.001",
     ] {
@@ -46,7 +46,7 @@ fn wrong_settings_are_refused_with_the_nearest_name() {
     let with = |more: &[&str], message| refuse(&[&start[..], more].concat(), message);
     with(&["--set", "train.gama=1"], "unknown key `train.gama`: did you mean `train.gamma`?");
     with(&["--set", "gamma=2", "--set", "seed=1"], "did you mean `train.gamma`?");
-    with(&["--set", "train.gamma=2"], "train.gamma is 2, but must be from 0 to 1");
+    with(&["--set", "train.gamma=2"], "`train.gamma` is 2, but must be from 0 to 1");
     with(&["--strength", "knee=0.5"], "no actuator \"knee\"");
     std::fs::write(&file, "[train]\nepochs = 'many'").unwrap();
     with(&["--config", text(&file)], "my.toml:2:10: `train.epochs` is the string \"many\"");

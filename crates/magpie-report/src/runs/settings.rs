@@ -51,8 +51,12 @@ impl Settings {
         flatten("", &Value::Table(table.clone()), &mut others);
         let mut take = |key: &str| others.remove(key).ok_or_else(|| wrong(format!("there is no `{key}`")));
         let no = |key: &str, found: &str| wrong(format!("`{key}` is {found}"));
-        let task = take("task")?;
-        let measure = take("measure")?;
+        let mut name = |key: &str| match take(key)? {
+            // They become parts of the names of files.
+            plain if plain.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | '.')) => Ok(plain),
+            other => Err(wrong(format!("`{key}` is {other:?}: there is no {key} of such a name"))),
+        };
+        let (task, measure) = (name("task")?, name("measure")?);
         let model = take("reward.model")?;
         let model = model.parse::<ModelName>().map_err(|e| wrong(e.to_string()))?;
         let seed = take("seed")?;
@@ -145,17 +149,21 @@ mod tests {
                 "reward.gail.rate",
                 "reward.scaled",
                 "reward.thinning",
+                "search.actions",
+                "search.actor",
+                "search.archive.kind",
                 "search.branches",
                 "search.critic",
-                "search.curiosity.reference_archive",
-                "search.curiosity.on_termination",
                 "search.curiosity.frontier",
                 "search.curiosity.novelty",
+                "search.curiosity.on_termination",
+                "search.curiosity.reference_archive",
                 "search.curiosity.scale",
                 "search.curiosity.weight",
+                "search.emitters",
+                "search.intermediate_policies",
                 "search.measure_shaping",
-                "search.patience",
-                "search.intermediate_policies"
+                "search.patience"
             ]
         );
         // What is said and what has not been asked yet are the same.

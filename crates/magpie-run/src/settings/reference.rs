@@ -469,7 +469,7 @@ mod tests {
             assert!(place.remove(name).is_some(), "{}", setting.key);
             later += 1;
         }
-        assert_eq!(later, 11);
+        assert_eq!(later, 20);
         bring_up_to_date(&mut older);
         for setting in registry() {
             assert_eq!(value(&older, &setting.key), value(&whole, &setting.key), "{}", setting.key);
