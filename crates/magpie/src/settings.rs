@@ -56,8 +56,8 @@ fn show(out: &mut impl Write, setting: &Reference) -> std::io::Result<()> {
     if words.is_empty() {
         writeln!(out, "    {kind}{allowed}{unit}")?;
     }
-    if let Some(when) = when {
-        writeln!(out, "    matters only with {when}")?;
+    if !when.is_empty() {
+        writeln!(out, "    matters only with {}", when.join(" and "))?;
     }
     if let Some(parity) = parity {
         writeln!(out, "    for comparisons: {parity}")?;

@@ -16,4 +16,4 @@ pub use demos::Demos;
 pub(crate) use demos::FILE as DEMONSTRATIONS;
 pub(crate) use metrics::COLUMNS;
 pub(crate) use run::ARCHIVE;
-pub use run::{Progress, TrainRun};
+pub use run::{OwnParts, Progress, TrainRun};

@@ -1,21 +1,29 @@
 //! The list of reward models: names, settings, and making one.
 //!
-//! A new model is a folder beside this file, and a row here.
+//! A new model is a folder beside this file, its `mod` line and a row here.
+
+pub mod airl;
+pub mod diffail;
+pub mod gail;
+pub mod giril;
+pub mod maxent;
+pub mod true_reward;
+pub mod vail;
 
 use magpie_demos::Sizes;
 use magpie_random::Draws;
 use magpie_settings::{SettingError, Settings, When, settings, words};
 use magpie_simd::Isa;
 
-use crate::airl::{Airl, AirlConfig};
-use crate::diffail::{Diffail, DiffailConfig};
 use crate::error::RewardError;
-use crate::gail::{Gail, GailConfig};
-use crate::giril::{Giril, GirilConfig};
-use crate::maxent::{Maxent, MaxentConfig};
 use crate::model::RewardModel;
-use crate::true_reward::True;
-use crate::vail::{Vail, VailConfig};
+use crate::models::airl::{Airl, AirlConfig};
+use crate::models::diffail::{Diffail, DiffailConfig};
+use crate::models::gail::{Gail, GailConfig};
+use crate::models::giril::{Giril, GirilConfig};
+use crate::models::maxent::{Maxent, MaxentConfig};
+use crate::models::true_reward::True;
+use crate::models::vail::{Vail, VailConfig};
 
 /// Of rows `Type, name in configurations, name in reports, section of the configuration: its settings`, makes the names,
 /// the configuration and the constructor of all models. The true reward has no settings and stands beside them.
