@@ -253,7 +253,9 @@ fn runs_are_sorted_by_what_differs() {
     let kept = &scenes[0].methods[4].runs[1];
     assert_eq!((kept.settings.seed, kept.iterations()), (2, 150.0), "the longer of two runs with one seed");
     assert!(
-        notes.iter().any(|note| note.place.ends_with("/f") && note.problem.contains("with seed 2")),
+        notes
+            .iter()
+            .any(|note| Path::new(&note.place).ends_with("f") && note.problem.contains("with seed 2")),
         "{notes:?}"
     );
 }

@@ -24,7 +24,7 @@ use clap::{Parser, Subcommand};
 
 /// Turns a handful of demonstrations into an archive of many different, good ways to do a task.
 #[derive(Parser)]
-#[command(version, max_term_width = 100)]
+#[command(name = "magpie", version, max_term_width = 100)]
 struct Cli {
     #[command(subcommand)]
     command: Command,

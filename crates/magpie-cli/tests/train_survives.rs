@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use common::{magpie, said, succeed};
+use common::{magpie, said};
 use magpie_random::Stream;
 
 /// A search so small that an iteration takes a tenth of a second.
@@ -136,7 +136,7 @@ fn a_full_disk_is_named_and_the_last_checkpoint_stays() {
     assert!(message.contains("checkpoint/search") && message.contains("No space left"), "{message}");
     assert!(fs::read(folder.join("checkpoint/search")).unwrap() == before);
     // With room on the disk again, it ends where it would have.
-    succeed(&["train", "--resume", path, "--iterations", "4", "--checkpoint-every", "1"]);
+    common::succeed(&["train", "--resume", path, "--iterations", "4", "--checkpoint-every", "1"]);
     let undisturbed = temporary.path().join("undisturbed");
     assert!(tiny(&undisturbed, "4").status.success());
     assert!(results(&folder) == results(&undisturbed));

@@ -53,6 +53,7 @@ fn results(run: &Path) -> (Vec<u8>, Vec<u8>, usize) {
     (file("archive.safetensors"), file("config.toml"), metrics.lines().count())
 }
 
+#[cfg_attr(not(unix), ignore = "needs a signal to stop the process")]
 #[test]
 fn stopped_and_started_again_it_gives_the_bytes_of_one_that_was_left_alone() {
     let temporary = tempfile::tempdir().unwrap();

@@ -54,6 +54,11 @@ fn a_reader_that_is_gone_is_no_error() {
 }
 
 #[test]
+fn the_version_names_the_program_and_not_its_crate() {
+    assert_eq!(succeed(&["--version"]), concat!("magpie ", env!("CARGO_PKG_VERSION"), "\n"));
+}
+
+#[test]
 fn usage_errors_have_their_own_exit_code() {
     for arguments in [&[][..], &["fly"], &["envs", "--robot", "a.toml"], &["rollout", "hopper"]] {
         assert_eq!(magpie(arguments).status.code(), Some(2), "{arguments:?}");
