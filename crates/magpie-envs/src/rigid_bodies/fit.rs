@@ -101,7 +101,7 @@ fn try_out(task: &Task, robot: &Robot, perturbation: &Perturbation) -> Trial {
         for v in vel[..lived].chunks_exact(3) {
             let speed = (v[0] * v[0] + v[1] * v[1] + v[2] * v[2]).sqrt();
             // NaN stays.
-            if !(speed <= trial.fastest) && !trial.fastest.is_nan() {
+            if speed.is_nan() || speed > trial.fastest {
                 trial.fastest = speed;
             }
         }

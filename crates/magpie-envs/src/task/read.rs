@@ -270,7 +270,7 @@ fn range(field: &str, Row([low, high]): Row<f64, 2>, open: bool) -> Result<[f64;
     if low.partial_cmp(&high) != Some(std::cmp::Ordering::Less) {
         return Err(DataFault::new(field, found(), "the lower end must come first, and be smaller"));
     }
-    if !open && !(low.abs() <= LARGEST && high.abs() <= LARGEST) {
+    if !(open || low.abs() <= LARGEST && high.abs() <= LARGEST) {
         return Err(DataFault::new(field, found(), format!("both ends must lie within ±{LARGEST:?}")));
     }
     if !open && low as f32 >= high as f32 {

@@ -101,7 +101,7 @@ pub(crate) const COLUMNS: &[Entry] = &[
         "share of training steps in episodes that fell in empty cells, mean of the first copy and the \
          walk; 0 without a bonus. With another `novelty` than `empty`, how new the steps were in the \
          mean. Episodes that end in a fall count as known in their last rollout, unless `on_termination`",
-        |p| curious_share(p),
+        curious_share,
     ),
     Entry::new(
         "gradient_policy_loss",

@@ -7,8 +7,11 @@ use toml::Value;
 
 use super::*;
 
+/// Values by their keys.
+type Flat = BTreeMap<String, String>;
+
 /// The first block whole, and what is different in the others, by their heads.
-fn golden() -> (BTreeMap<String, String>, Vec<(String, BTreeMap<String, String>)>) {
+fn golden() -> (Flat, Vec<(String, Flat)>) {
     let mut whole = BTreeMap::new();
     let mut blocks: Vec<(Vec<String>, BTreeMap<String, String>)> = Vec::new();
     let lines = include_str!("golden.txt").lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
