@@ -157,8 +157,8 @@ fn the_documented_robot_works() {
     }
 }
 
-/// The README shows what `magpie envs` prints.
+/// docs/tasks.md shows what `magpie envs` prints.
 #[test]
-fn the_readme_is_up_to_date() {
-    assert!(include_str!("../../../README.md").contains(&format!("```text\n{}```", succeed(&["envs"]))));
+fn the_page_about_tasks_is_up_to_date() {
+    assert!(include_str!("../../../docs/tasks.md").contains(&format!("```text\n{}```", succeed(&["envs"]))));
 }
