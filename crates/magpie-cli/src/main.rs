@@ -20,7 +20,9 @@ mod world;
 use std::io::{ErrorKind, Write};
 use std::process::ExitCode;
 
+use anyhow::Context;
 use clap::{Parser, Subcommand};
+use magpie_simd::{ISA_VARIABLE, Isa};
 
 /// Turns a handful of demonstrations into an archive of many different, good ways to do a task.
 #[derive(Parser)]
@@ -57,7 +59,10 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    let result = match Cli::parse().command {
+    let command = Cli::parse().command;
+    // Every part of the program asks for the instruction set by itself; a wrong name is answered once, here.
+    let result = Isa::chosen().with_context(|| format!("environment variable {ISA_VARIABLE}")).map(|_| ());
+    let result = result.and_then(|()| match command {
         Command::Envs(args) => envs::run(&args).map(|()| ExitCode::SUCCESS),
         Command::Rollout(args) => rollout::run(&args).map(|()| ExitCode::SUCCESS),
         Command::Ppo(args) => ppo::run(&args),
@@ -69,7 +74,7 @@ fn main() -> ExitCode {
         Command::Report(args) => report::run(&args).map(|()| ExitCode::SUCCESS),
         Command::Settings(args) => settings::run(&args).map(|()| ExitCode::SUCCESS),
         Command::Bench(args) => bench::run(&args).map(|()| ExitCode::SUCCESS),
-    };
+    });
     match result {
         // Whoever reads our output has seen enough, as in `magpie envs | head -1`.
         Err(e) if e.downcast_ref().is_some_and(|e: &std::io::Error| e.kind() == ErrorKind::BrokenPipe) => {

@@ -15,6 +15,7 @@ use magpie_random::Draws;
 use magpie_settings::{SettingError, Settings, When, settings, words};
 use magpie_simd::Isa;
 
+use crate::adversarial::RewardForm;
 use crate::error::RewardError;
 use crate::model::RewardModel;
 use crate::models::airl::{Airl, AirlConfig};
@@ -102,6 +103,15 @@ reward_models! {
 const LEARNED: When = When::IsNot("reward.model", "true");
 
 impl RewardConfig {
+    /// Whether the chosen model pays nothing above zero.
+    pub fn is_never_positive(&self) -> bool {
+        match self.model {
+            ModelName::Gail => self.gail.reward == RewardForm::LogD,
+            ModelName::Vail => self.vail.reward == RewardForm::LogD,
+            _ => false,
+        }
+    }
+
     /// Refuses what no model can be made of.
     pub fn check(&self) -> Result<(), SettingError> {
         self.check_ranges()?;

@@ -1,7 +1,7 @@
 //! What a search run computes.
 
 use magpie_envs::Environment;
-use magpie_rewards::{ModelName, RewardConfig, RewardForm};
+use magpie_rewards::{ModelName, RewardConfig};
 use magpie_search::{BonusScale, Curiosity, SearchConfig};
 use magpie_settings::{Method, SettingError, Settings, When, settings, words};
 
@@ -155,21 +155,11 @@ impl Config {
         iteration.saturating_mul(self.iterations).saturating_add(rollout.saturating_mul(learners))
     }
 
-    /// Whether no reward is ever positive.
-    fn never_pays(&self) -> bool {
-        let RewardConfig { model, gail, vail, .. } = &self.reward;
-        match model {
-            ModelName::Gail => gail.reward == RewardForm::LogD,
-            ModelName::Vail => vail.reward == RewardForm::LogD,
-            _ => false,
-        }
-    }
-
     /// Refuses what cannot be run with this many dimensions of measure.
     pub fn check(&self, measures: usize) -> Result<(), RunError> {
         self.check_ranges()?;
         let Curiosity { weight, scale, .. } = self.search.curiosity;
-        let paid = weight == 0.0 || scale != BonusScale::Reward || !self.never_pays();
+        let paid = weight == 0.0 || scale != BonusScale::Reward || !self.reward.is_never_positive();
         let range = "step where reward.gail.reward or reward.vail.reward is log_d, which is never positive";
         SettingError::unless(paid, "search.curiosity.scale", scale, range)?;
         self.reward.check().map_err(|error| error.under("reward"))?;

@@ -38,6 +38,12 @@ pub(crate) const COLUMNS: &[Entry] = &[
         |p| p.report.new_cells as f64,
     ),
     Entry::new(
+        "proposed",
+        "policies",
+        "by all emitters: branches, intermediate policies, children of elites; the search policy is not counted",
+        |p| p.report.emitters.iter().map(|emitter| emitter.proposed).sum::<usize>() as f64,
+    ),
+    Entry::new(
         "accepted",
         "branches",
         "those above the threshold of the **soft** archive, several in one cell included. 0 makes a \
