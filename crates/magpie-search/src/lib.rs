@@ -46,4 +46,4 @@ pub use phase::PhaseStats;
 pub use report::{EmitterReport, PpgaReport, PpgaSeconds, Report, SearchPolicy};
 pub use rewards::{Rewards, RewardsRecord};
 pub use scheduler::{Parts, Scheduler};
-pub use state::{EmitterRecord, State};
+pub use state::{EmitterRecord, State, StateHead};
