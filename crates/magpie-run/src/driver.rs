@@ -24,7 +24,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::checkpoint::{self, Checkpoint, Job, Stored, WriteResults, Writer, Written};
 use crate::column::Column;
-use crate::directory::{CONFIG, RunDirectory};
+use crate::directory::{CONFIG, RunDirectory, size};
 use crate::error::RunError;
 use crate::finished;
 use crate::metrics::Metrics;
@@ -272,7 +272,8 @@ impl<K: Kind> Run<K> {
         // The checkpoint may be ahead of the results, and is the one to believe.
         let file = run.directory.file(K::RESULTS);
         run.kind.results(&run.config)?(&file)?;
-        run.saves.results_of = Some(run.kind.iteration());
+        let results = Some((size(&file)?, run.kind.iteration()));
+        run.saves.note(Written { checkpoint: 0, results });
         if !run.is_finished() {
             finished::forget(&run.directory)?;
         }

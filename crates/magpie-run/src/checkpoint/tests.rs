@@ -269,3 +269,34 @@ fn a_folder_stays_locked_until_the_save_has_ended() {
     RunDirectory::create(&path).unwrap();
     assert_eq!(load::<String>(&head).unwrap().record, "last");
 }
+
+/// What the saves of a full humanoid archive cost: `cargo test -p magpie-run --release -- --ignored --nocapture cost_of`.
+#[test]
+#[ignore = "writes gigabytes to show what saving costs; it checks nothing"]
+fn cost_of_saving_a_full_humanoid_archive() {
+    const ELITES: usize = 2500;
+    let mut bench = Bench::new();
+    bench.rows = Solutions::new(ELITES, 37_000, 490);
+    let (solution, extra) = (vec![0.1; 37_000], vec![0.2; 490]);
+    (0..ELITES).for_each(|cell| bench.rows.set(cell, &solution, &extra).unwrap());
+    // Critics, optimisers and reward model.
+    let record = "x".repeat(8_000_000);
+    for changes in [ELITES, 0, 50, 250, 250, 1000, 1000, ELITES] {
+        for _ in 0..changes {
+            let cell = bench.draws.below(ELITES as u32) as usize;
+            bench.rows.set(cell, &solution, &extra).unwrap();
+        }
+        let begun = std::time::Instant::now();
+        bench.begin(&record);
+        let held = begun.elapsed();
+        let written = bench.writer.wait().unwrap().unwrap().checkpoint;
+        let (ms, all) = (held.as_secs_f64() * 1e3, begun.elapsed().as_secs_f64() * 1e3);
+        println!(
+            "{changes:4} rows changed: {:6.1} MB written in {all:5.0} ms, held up {ms:5.1} ms",
+            written as f64 / 1e6
+        );
+    }
+    let begun = std::time::Instant::now();
+    bench.resume();
+    println!("read back in {:.0} ms", begun.elapsed().as_secs_f64() * 1e3);
+}

@@ -10,7 +10,7 @@ use magpie_qd::Solutions;
 
 use super::index::{Plan, Stored};
 use super::{head, rows, segment_file};
-use crate::directory::RunDirectory;
+use crate::directory::{RunDirectory, size};
 use crate::error::RunError;
 use crate::metrics::Metrics;
 
@@ -121,8 +121,7 @@ impl Job {
         };
         let results = results.map(|(path, write)| {
             write(&path)?;
-            let bytes = fs::metadata(&path).map_err(RunError::io(&path, "reading"))?.len();
-            Ok((bytes, iteration))
+            Ok((size(&path)?, iteration))
         });
         let result = results.transpose().map(|results| Written { checkpoint, results });
         Ended { stored: Some(stored), result }

@@ -103,14 +103,14 @@ impl Run {
 
 /// How many iterations the run in a folder has made, and whether all that it writes after the last one is there.
 fn made(folder: &Path) -> (u64, bool) {
-    if let Some(made) = finished::iterations(folder) {
+    let archive = folder.join(ARCHIVE);
+    if let Some(made) = finished::iterations(folder).filter(|&made| iteration_of(&archive) == Some(made)) {
         return (made, true);
     }
     if let Some(made) = checkpoint::iteration_of(&folder.join(CHECKPOINT)) {
         return (made, false);
     }
     // Runs of earlier versions, which marked nothing.
-    let archive = folder.join(ARCHIVE);
     let made = iteration_of(&archive).unwrap_or(0);
     (made, folder.join(PICTURE).is_file() && load_archive(&archive).is_ok())
 }
