@@ -138,7 +138,8 @@ impl Saves {
     }
 
     fn checkpoint_is_due(&self) -> bool {
-        self.checkpoint.elapsed() > lasting(self.bytes, CHECKPOINT_RATE).clamp(SAVE_EVERY, SAVE_AT_LEAST_EVERY)
+        self.checkpoint.elapsed()
+            > lasting(self.bytes, CHECKPOINT_RATE).clamp(SAVE_EVERY, SAVE_AT_LEAST_EVERY)
     }
 
     fn results_are_due(&self) -> bool {

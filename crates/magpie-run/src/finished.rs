@@ -50,7 +50,9 @@ pub(crate) fn mark(directory: &RunDirectory, iteration: u64) -> Result<(), RunEr
 pub(crate) fn forget(directory: &RunDirectory) -> Result<(), RunError> {
     let path = directory.file(FILE);
     match std::fs::remove_file(&path) {
-        Err(reason) if reason.kind() != io::ErrorKind::NotFound => Err(RunError::io(&path, "deleting")(reason)),
+        Err(reason) if reason.kind() != io::ErrorKind::NotFound => {
+            Err(RunError::io(&path, "deleting")(reason))
+        }
         _ => Ok(()),
     }
 }

@@ -102,7 +102,8 @@ fn a_run_under_way_can_be_read() {
 #[test]
 fn stopped_anywhere_a_search_ends_in_the_same_bytes() {
     let folder = tempfile::tempdir().unwrap();
-    let files = |path: &Path| ["archive.safetensors", "config.toml"].map(|f| std::fs::read(path.join(f)).unwrap());
+    let files =
+        |path: &Path| ["archive.safetensors", "config.toml"].map(|f| std::fs::read(path.join(f)).unwrap());
     let whole = folder.path().join("whole");
     finish(start(6, &whole));
     for (stop, every) in [(0, 1), (1, 3), (4, 1), (5, 2)] {

@@ -75,12 +75,8 @@ impl StateHead<'_> {
     /// The state again, with the solutions it had.
     pub fn with(self, solutions: Solutions) -> Result<State, SearchError> {
         let StateHead { iteration, env_steps, failures, cells, soft, result, emitters, rewards } = self;
-        let archives = ArchivePair::from_parts(
-            cells.into_owned(),
-            soft.into_owned(),
-            result.into_owned(),
-            solutions,
-        )?;
+        let archives =
+            ArchivePair::from_parts(cells.into_owned(), soft.into_owned(), result.into_owned(), solutions)?;
         let (emitters, rewards) = (emitters.into_owned(), rewards.into_owned());
         Ok(State { iteration, env_steps, failures, archives, emitters, rewards })
     }

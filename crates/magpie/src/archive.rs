@@ -4,7 +4,9 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use magpie_learn::Actions;
-use magpie_run::operations::{ArchiveInfo, ExportFormat, OpenArchive, archive_info, export_archive, open_outline};
+use magpie_run::operations::{
+    ArchiveInfo, ExportFormat, OpenArchive, archive_info, export_archive, open_outline,
+};
 
 #[derive(clap::Args)]
 pub struct Args {

@@ -52,9 +52,7 @@ impl Run {
                 Vec::new()
             }
         };
-        let archive = open_outline(folder)
-            .map_err(|e| note(format!("its archive is not shown: {e}")))
-            .ok();
+        let archive = open_outline(folder).map_err(|e| note(format!("its archive is not shown: {e}"))).ok();
         if rows.is_empty() && archive.as_ref().is_none_or(|archive| archive.elites.is_empty()) {
             note("it has made no iteration yet, and is left out".to_owned());
             return Ok(None);

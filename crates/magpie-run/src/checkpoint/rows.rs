@@ -43,10 +43,9 @@ pub(super) fn load(path: &Path, index: &Index) -> Result<Solutions, RunError> {
     let mut rows = Solutions::new(index.places.len(), index.solution_len, index.extra_len);
     for (number, wanted) in wanted {
         let file = segment_file(path, number);
-        let segment = index
-            .segments
-            .get(&number)
-            .ok_or_else(|| damaged(path, format!("it refers to rows in {}, which it does not list", file.display())))?;
+        let segment = index.segments.get(&number).ok_or_else(|| {
+            damaged(path, format!("it refers to rows in {}, which it does not list", file.display()))
+        })?;
         read(&file, segment, &wanted, &mut rows)?;
     }
     Ok(rows)

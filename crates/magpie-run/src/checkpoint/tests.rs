@@ -91,7 +91,10 @@ fn refused(head: &Path, damaged: &Path) {
     let name = damaged.file_name().unwrap().to_str().unwrap();
     let error = load::<String>(head).map(drop).unwrap_err().to_string();
     assert!(error.contains(&format!("{name}:")), "{name}: {error}");
-    assert!(error.contains("the file is damaged, restore it") || error.contains("another version"), "{error}");
+    assert!(
+        error.contains("the file is damaged, restore it") || error.contains("another version"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -220,7 +223,8 @@ fn killed_between_rows_and_head_a_run_goes_on_from_the_head_before() {
     bench.save("before").unwrap();
     let before = bench.rows.clone();
     (2..9).for_each(|cell| bench.change(cell));
-    let Plan { number, rows: written, .. } = bench.writer.stored().plan(&bench.rows, bench.writer.stored().next());
+    let Plan { number, rows: written, .. } =
+        bench.writer.stored().plan(&bench.rows, bench.writer.stored().next());
     let orphan = segment_file(&bench.head(), number);
     rows::write(&orphan, &written).unwrap();
     fs::write(orphan.with_file_name("rows-77"), "another").unwrap();

@@ -16,7 +16,7 @@ pub(crate) use config::{FEET_CONTACT, LARGEST_WHOLE};
 pub use demos::Demos;
 pub(crate) use demos::FILE as DEMONSTRATIONS;
 pub(crate) use metrics::COLUMNS;
+pub use recover::rebuild_archive;
 pub(crate) use recover::{newer_archive, newer_outline};
 pub(crate) use run::{ARCHIVE, CHECKPOINT, PICTURE};
-pub use recover::rebuild_archive;
 pub use run::{Progress, TrainRun};

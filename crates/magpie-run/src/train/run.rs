@@ -7,8 +7,8 @@ use std::sync::Arc;
 use magpie_demos::Demonstrations;
 use magpie_envs::Environment;
 use magpie_learn::Actions;
-use magpie_rewards::Progress as Preparation;
 use magpie_qd::Solutions;
+use magpie_rewards::Progress as Preparation;
 use magpie_search::{Objective, Parts, Report, Scheduler, SearchError, StateHead};
 use serde::{Deserialize, Serialize};
 
@@ -229,9 +229,9 @@ impl Run<Searching> {
             let objective = builder.map_or(Objective::True, RewardModelBuilder::restorable);
             let parts = Parts::new(Arc::clone(&env), config.search, objective, config.seed);
             let state = record.search.with(solutions);
-            let search = state.and_then(|state| Scheduler::resume(parts, state)).map_err(|e| {
-                RunError::Damaged { path: path.join(CHECKPOINT), problem: e.to_string() }
-            })?;
+            let search = state
+                .and_then(|state| Scheduler::resume(parts, state))
+                .map_err(|e| RunError::Damaged { path: path.join(CHECKPOINT), problem: e.to_string() })?;
             Ok(Searching { env, search, demonstrations: chosen })
         })
     }
