@@ -4,7 +4,9 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use magpie_learn::Actions;
-use magpie_run::operations::{ArchiveInfo, ExportFormat, OpenArchive, archive_info, export_archive};
+use magpie_run::operations::{
+    ArchiveInfo, ExportFormat, OpenArchive, archive_info, export_archive, open_outline,
+};
 
 #[derive(clap::Args)]
 pub struct Args {
@@ -47,7 +49,7 @@ enum FormatArg {
 
 pub fn run(args: &Args) -> anyhow::Result<()> {
     match &args.command {
-        Command::Info(info) => Ok(print(&archive_info(&OpenArchive::open(&info.run)?))?),
+        Command::Info(info) => Ok(print(&archive_info(&open_outline(&info.run)?))?),
         Command::Export(export) => {
             let open = OpenArchive::open(&export.run)?;
             let format = match export.format {

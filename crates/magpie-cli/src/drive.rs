@@ -10,7 +10,7 @@ use magpie_run::train::{Progress, TrainRun};
 
 use crate::session::{self, Stop};
 
-/// Iterates until the run is finished or somebody wants it to stop. What was found is then saved and drawn.
+/// Iterates until the run is finished or is asked to stop. What was found is then saved and drawn.
 pub fn drive(
     run: &mut TrainRun,
     stop: &Stop,
@@ -26,10 +26,7 @@ pub fn drive(
             drawn = true;
         }
     }
-    if !run.is_finished() {
-        run.save()?;
-    }
-    Ok(run.draw()?)
+    Ok(run.finish()?)
 }
 
 /// What somebody who goes on with a run, or learns from given demonstrations, may not expect.

@@ -9,6 +9,7 @@ use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use common::{magpie, said, succeed, text};
+use magpie_random::Stream;
 
 /// Four searches so small that an iteration takes a tenth of a second.
 const TINY: &str = "
@@ -94,6 +95,106 @@ fn stopped_and_started_again_it_gives_the_bytes_of_one_that_was_left_alone() {
     }
     let after = fs::metadata(stopped.join(RUNS[0]).join("archive.safetensors")).unwrap().modified().unwrap();
     assert_eq!(before, after, "a finished run was touched");
+}
+
+/// Everything that a run leaves to others: all but checkpoint, events and what the clock said.
+fn all_results(run: &Path) -> (Vec<Vec<u8>>, String) {
+    let metrics = fs::read_to_string(run.join("metrics.csv")).unwrap();
+    let clocks = metrics.lines().next().unwrap().split(',').take_while(|c| !c.starts_with("seconds")).count();
+    let timeless = |line: &str| line.split(',').take(clocks).collect::<Vec<_>>().join(",");
+    let files = ["archive.safetensors", "config.toml", "plots/archive.png"];
+    let files = files.map(|file| fs::read(run.join(file)).unwrap()).into();
+    (files, metrics.lines().map(timeless).collect::<Vec<_>>().join("\n"))
+}
+
+#[test]
+fn killed_at_random_moments_it_leaves_what_one_leaves_that_was_not() {
+    let temporary = tempfile::tempdir().unwrap();
+    let file = sweep_file(&temporary, TINY);
+    let (calm, stormy) = (temporary.path().join("calm"), temporary.path().join("stormy"));
+    let started = Instant::now();
+    fine(&sweep(&file, &calm, &["--checkpoint-every", "1"]));
+    let pace = started.elapsed() / 8;
+    let mut draws = Stream::new(3, "moments").draws(0, 0);
+    let mut kills = 0;
+    while kills < 30 {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_magpie"))
+            .args(["sweep", text(&file), "--out", text(&stormy), "--threads", "2", "--checkpoint-every", "1"])
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let moment = Instant::now() + pace.mul_f32(draws.uniform(0.1, 1.9));
+        while child.try_wait().unwrap().is_none() && Instant::now() < moment {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        if let Some(status) = child.try_wait().unwrap() {
+            assert!(status.success());
+            break;
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        kills += 1;
+    }
+    assert!(kills >= 4, "only {kills} kills found their mark");
+    fine(&sweep(&file, &stormy, &[]));
+    for run in RUNS {
+        assert!(all_results(&calm.join(run)) == all_results(&stormy.join(run)), "{run} differs");
+    }
+}
+
+#[test]
+fn a_run_with_an_old_picture_or_a_torn_file_is_not_done() {
+    let temporary = tempfile::tempdir().unwrap();
+    let file = sweep_file(&temporary, &TINY.replace("seed = [4, 5]", "seed = [4]"));
+    let out = temporary.path().join("out");
+    fine(&sweep(&file, &out, &[]));
+    let run = out.join(RUNS[0]);
+    let whole = all_results(&run);
+    let state = || {
+        let table = fine(&sweep(&file, &out, &["--dry-run"]));
+        let row = table.lines().nth(1).unwrap();
+        row[17..].split_whitespace().next().unwrap().to_owned()
+    };
+    assert_eq!(state(), "done");
+    let damage = |name: &str, change: &dyn Fn(&mut Vec<u8>)| {
+        let mut bytes = fs::read(run.join(name)).unwrap();
+        change(&mut bytes);
+        fs::write(run.join(name), bytes).unwrap();
+    };
+    let cut = |bytes: &mut Vec<u8>| bytes.truncate(bytes.len() - 1);
+    let flip = |bytes: &mut Vec<u8>| {
+        let middle = bytes.len() / 2;
+        bytes[middle] ^= 1;
+    };
+    for (name, change) in [
+        ("archive.safetensors", &cut as &dyn Fn(&mut Vec<u8>)),
+        ("archive.safetensors", &flip),
+        ("plots/archive.png", &cut),
+        ("finished", &flip),
+        ("finished", &|bytes| bytes["iteration = ".len()] = b'7'),
+    ] {
+        damage(name, change);
+        assert_eq!(state(), "3/3", "{name}");
+        fine(&sweep(&file, &out, &[]));
+        assert_eq!(state(), "done", "{name}");
+        assert!(all_results(&run) == whole, "{name}");
+    }
+    // As if killed between the last archive and the last picture.
+    fs::remove_file(run.join("finished")).unwrap();
+    fs::write(run.join("plots/archive.png"), "the picture of an earlier iteration").unwrap();
+    assert_eq!(state(), "3/3");
+    fine(&sweep(&file, &out, &[]));
+    assert!(all_results(&run) == whole);
+
+    // Runs of earlier versions have no mark and another checkpoint: what they show is looked at.
+    fs::remove_file(run.join("finished")).unwrap();
+    fs::write(run.join("checkpoint/search"), "magpie checkpoint 8\n and more").unwrap();
+    assert_eq!(state(), "done");
+    damage("archive.safetensors", &cut);
+    assert_eq!(state(), "3/3");
+    let refused = sweep(&file, &out, &[]);
+    assert!(said(&refused).contains("another version of magpie"), "{}", said(&refused));
 }
 
 #[test]

@@ -104,6 +104,11 @@ pub(crate) fn write_with(
     result.map_err(RunError::io(path, "writing"))
 }
 
+/// Bytes of a file.
+pub(crate) fn size(path: &Path) -> Result<u64, RunError> {
+    Ok(fs::metadata(path).map_err(RunError::io(path, "reading"))?.len())
+}
+
 pub(crate) fn read(path: &Path) -> Result<Vec<u8>, RunError> {
     fs::read(path).map_err(RunError::io(path, "reading"))
 }

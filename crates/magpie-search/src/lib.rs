@@ -43,4 +43,4 @@ pub use phase::PhaseStats;
 pub use report::{EmitterReport, Report};
 pub use rewards::{Rewards, RewardsRecord};
 pub use scheduler::{Parts, Scheduler};
-pub use state::{EmitterRecord, State};
+pub use state::{EmitterRecord, State, StateHead};

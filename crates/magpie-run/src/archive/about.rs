@@ -10,7 +10,7 @@ use crate::error::RunError;
 use crate::world::EnvOverrides;
 
 /// What an archive is about, and how its elites act.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct About {
     /// The task.
     pub task: String,

@@ -6,10 +6,11 @@ use crate::directory::CONFIG;
 use crate::error::RunError;
 
 /// What runs leave in their folders.
-const FILES_OF_A_RUN: [&str; 9] = [
+const FILES_OF_A_RUN: [&str; 10] = [
     crate::train::ARCHIVE,
     CONFIG,
     crate::train::DEMONSTRATIONS,
+    crate::finished::FILE,
     "lock",
     "metrics.csv",
     crate::ppo::POLICY,

@@ -7,9 +7,10 @@ use std::sync::Arc;
 use magpie_demos::Demonstrations;
 use magpie_envs::Environment;
 use magpie_learn::LearnerFactory;
+use magpie_qd::Solutions;
 use magpie_rewards::Progress as Preparation;
-use magpie_search::{Bonus, Emitter, Objective, Parts, Report, Scheduler, SearchError, State};
-use serde::Serialize;
+use magpie_search::{Bonus, Emitter, Objective, Parts, Report, Scheduler, SearchError, StateHead};
+use serde::{Deserialize, Serialize};
 
 use super::config::Config;
 use super::demos::Demos;
@@ -17,10 +18,12 @@ use super::metrics::COLUMNS;
 use super::objective::RewardModelBuilder;
 use super::validated::ValidatedRun;
 use crate::archive::{About, save_archive};
+use crate::checkpoint::WriteResults;
 use crate::column::Column;
 use crate::directory::RunDirectory;
 use crate::driver::{self, Kind, Plan, Run};
 use crate::error::RunError;
+use crate::finished;
 use crate::operations::{ArchivePicture, draw_archive};
 use crate::world::EnvOverrides;
 
@@ -39,6 +42,18 @@ pub struct Searching {
 
 /// The archive's file.
 pub(crate) const ARCHIVE: &str = "archive.safetensors";
+/// The head of the checkpoint.
+pub(crate) const CHECKPOINT: &str = "checkpoint/search";
+/// The picture of the archive.
+pub(crate) const PICTURE: &str = "plots/archive.png";
+
+/// What a checkpoint keeps of a search beside its solutions: also what the archive is about, so that it can be read from
+/// there without the task.
+#[derive(Serialize, Deserialize)]
+pub struct Record<'a> {
+    pub(super) about: About,
+    pub(super) search: StateHead<'a>,
+}
 
 impl Searching {
     /// What the archive is about.
@@ -62,11 +77,12 @@ impl Searching {
 
 impl Kind for Searching {
     type Config = Config;
-    type State = State;
+    type Record = Record<'static>;
     type Report = Report;
 
     const COMMAND: &'static str = "train";
-    const CHECKPOINT: &'static str = "checkpoint/search";
+    const CHECKPOINT: &'static str = CHECKPOINT;
+    const RESULTS: &'static str = ARCHIVE;
     const KEEPS_STATE: bool = true;
 
     fn columns() -> &'static [Column<Progress>] {
@@ -101,12 +117,18 @@ impl Kind for Searching {
         }
     }
 
-    fn state(&self) -> impl Serialize + '_ {
-        self.search.state()
+    fn record(&self, config: &Config) -> Result<impl Serialize + '_, RunError> {
+        Ok(Record { about: self.about(config)?, search: self.search.state().head() })
     }
 
-    fn write_results(&self, config: &Config, directory: &RunDirectory) -> Result<(), RunError> {
-        save_archive(&directory.file(ARCHIVE), &self.search.state().archives, &self.about(config)?)
+    fn rows(&self) -> Option<&Solutions> {
+        Some(self.search.state().archives.solutions())
+    }
+
+    fn results(&self, config: &Config) -> Result<WriteResults, RunError> {
+        // Solutions are shared, so that the copy costs next to nothing.
+        let (archives, about) = (self.search.state().archives.clone(), self.about(config)?);
+        Ok(Box::new(move |path| save_archive(path, &archives, &about)))
     }
 }
 
@@ -211,8 +233,8 @@ impl Run<Searching> {
         iterations: Option<u64>,
         validated: impl FnOnce(&Config) -> Result<ValidatedRun, RunError>,
     ) -> Result<TrainRun, RunError> {
-        Run::go_on(path, iterations, |mut config: Config, kept, state: State| {
-            let made = state.iteration;
+        Run::go_on(path, iterations, |mut config: Config, kept, record: Record<'static>, solutions| {
+            let made = record.search.iteration;
             if config.iterations < made.max(1) {
                 return Err(RunError::Value {
                     field: "iterations".to_owned(),
@@ -224,10 +246,10 @@ impl Run<Searching> {
             let ValidatedRun { env, chosen, builder, .. } = validated(&config)?;
             let objective = builder.map_or(Objective::True, RewardModelBuilder::restorable);
             let parts = Parts::new(Arc::clone(&env), config.search, objective, config.seed);
-            let search = Scheduler::resume(own.beside(parts), state).map_err(|e| RunError::Damaged {
-                path: path.join(Searching::CHECKPOINT),
-                problem: e.to_string(),
-            })?;
+            let state = record.search.with(solutions);
+            let search = state
+                .and_then(|state| Scheduler::resume(own.beside(parts), state))
+                .map_err(|e| RunError::Damaged { path: path.join(CHECKPOINT), problem: e.to_string() })?;
             Ok(Searching { env, search, demonstrations: chosen })
         })
     }
@@ -253,8 +275,19 @@ impl Run<Searching> {
         let png = figure.png()?;
         let folder = self.directory().file("plots");
         std::fs::create_dir_all(&folder).map_err(RunError::io(&folder, "making the folder"))?;
-        self.directory().write(&format!("plots/{NAME}.png"), &png)?;
+        self.directory().write(PICTURE, &png)?;
         self.events.picture(about.iteration, NAME, &png)
+    }
+
+    /// Ends a session: saves what has not been saved, draws the archive and, if all iterations have been made, marks the
+    /// run as finished, which is what sweeps believe.
+    pub fn finish(&mut self) -> Result<(), RunError> {
+        self.save_if_changed()?;
+        self.draw()?;
+        if self.is_finished() {
+            finished::mark(self.directory(), self.search().state().iteration)?;
+        }
+        Ok(())
     }
 
     /// Where the demonstrations lie, if they were measured as the run measures.
