@@ -9,16 +9,16 @@ use magpie_simd::{Isa, LANES, Lanes, Number, Pack, Simd, Task};
 use serde::{Deserialize, Serialize};
 
 settings! {
-    /// What Adam needs to know beside the gradients.
+    /// Hyperparameters of Adam.
     #[derive(Copy)]
     pub struct AdamConfig {
-        /// Learning rate. Lower it if a run stops because a loss is not finite.
+        /// Learning rate of Adam. Lower it if a run stops because a loss is not finite.
         learning_rate: f64 = 1e-3, by [Task], in above(0.0);
-        /// β₁: how much of the mean gradient is kept from step to step.
+        /// Decay rate of the mean gradient (β₁).
         beta1: f64 = 0.9, in 0.0..1.0;
-        /// β₂: how much of the mean squared gradient is kept from step to step.
+        /// Decay rate of the mean squared gradient (β₂).
         beta2: f64 = 0.999, in 0.0..1.0;
-        /// ε, added outside of the root.
+        /// Constant added to the denominator for numerical stability (ε).
         epsilon: f64 = 1e-5, in above(0.0);
     }
 }

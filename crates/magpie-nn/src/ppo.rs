@@ -28,18 +28,19 @@ use crate::rows::{gather, gather_column};
 use crate::shape::Shape;
 
 settings! {
-    /// The constants of the loss and of the step. Defaults are the paper's.
+    /// Hyperparameters of the PPO loss and of the update. The defaults are the paper's.
     #[derive(Copy)]
     pub struct PpoConfig {
-        /// How far the ratio of probabilities may move.
+        /// Clipping range of the probability ratio (ε).
         clip: f32 = 0.2, in above(0.0);
-        /// How far a value may move.
+        /// Clipping range of the value function, as a change from the old value.
         value_clip: f32 = 0.2, in above(0.0), unit "standard deviations of the returns";
-        /// Weight of the value loss, which has no ½.
+        /// Weight of the value loss (the mean squared error, without the usual ½).
         value_weight: f32 = 2.0, in 0.0..;
-        /// Weight of the entropy, summed over action dimensions; above 0 keeps actions noisy.
+        /// Weight of the entropy bonus, summed over action dimensions. Raise it if the action noise collapses too
+        /// early.
         entropy_weight: f32 = 0.0, in 0.0..;
-        /// Limit of the gradient's norm, for policy and critic each.
+        /// Maximum norm of the gradient, for actor and critic separately.
         gradient_norm: f32 = 1.0, in above(0.0);
         /// The optimiser.
         adam: AdamConfig;

@@ -19,16 +19,18 @@ use crate::error::SearchError;
 use crate::evaluator::elite_policy;
 
 settings! {
-    /// Children of two elites.
+    /// Iso-line variation.
     #[derive(Copy)]
     pub struct IsoLineConfig {
-        /// Children in an iteration.
+        /// Number of children per iteration.
         children: u32 = 300, in 1..=10_000, since "0.1.0" before 300;
-        /// σ_iso: spread around the line, of each weight.
+        /// Standard deviation of the isotropic noise on each weight (σ_iso). Lower it if most children are worse than
+        /// their parents.
         sigma_iso: f64 = 0.01, in 0.0..=100.0, since "0.1.0" before 0.01;
-        /// σ_line: spread along the line, in lengths of the way between the parents.
+        /// Standard deviation along the line between the parents, in units of their distance (σ_line).
         sigma_line: f64 = 0.2, in 0.0..=100.0, since "0.1.0" before 0.2;
-        /// How far apart parents may be along each axis.
+        /// Largest distance between parents along each measure. Lower it if parents are too different to have usable
+        /// children.
         reach: f64 = 8.0, in 0.0.., unit "cells", since "0.1.0" before 8.0;
     }
 }
