@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use magpie_random::Stream;
-use magpie_simd::{Isa, LANES, Lanes, Number, Pack, Simd, Task, pack_rows, unpack_rows};
+use magpie_simd::{Isa, LANES, Lanes, Number, Pack, Simd, SimdTask, pack_rows, unpack_rows};
 
 use crate::environment::Environment;
 use crate::group::{ALL_LANES, Group, LaneSet, members};
@@ -151,7 +151,7 @@ impl Chunk {
     /// Turns rows of actions into packs.
     pub fn pack_actions(&self, rows: &[f32], packs: &mut [Pack]) {
         struct PackRows<'a>(usize, &'a [f32], &'a mut [Pack]);
-        impl Task for PackRows<'_> {
+        impl SimdTask for PackRows<'_> {
             type Output = ();
             #[inline(always)]
             fn run<S: Simd>(self, token: S) {
@@ -169,7 +169,7 @@ impl Chunk {
     /// Writes one kind of packs of every group as rows.
     pub(crate) fn unpack(&self, width: usize, rows: &mut [f32], select: fn(&Group) -> &[Pack]) {
         struct Unpack<'a>(&'a Chunk, usize, &'a mut [f32], fn(&Group) -> &[Pack]);
-        impl Task for Unpack<'_> {
+        impl SimdTask for Unpack<'_> {
             type Output = ();
             #[inline(always)]
             fn run<S: Simd>(self, token: S) {
@@ -230,7 +230,7 @@ impl fmt::Debug for Chunk {
 /// Actions as simulators take them.
 struct Limit<'a>(&'a [Pack], &'a mut [Pack]);
 
-impl Task for Limit<'_> {
+impl SimdTask for Limit<'_> {
     type Output = ();
     #[inline(always)]
     fn run<S: Simd>(self, token: S) {

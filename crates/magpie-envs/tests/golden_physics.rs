@@ -216,7 +216,7 @@ fn pose<N: Number>(token: N::Token, task: &str, angles: &[f64], velocities: &[f6
 
 fn pose_in(precision: Precision, task: &str, angles: &[f64], velocities: &[f64]) -> Posed {
     struct InLanes<'a>(&'a str, &'a [f64], &'a [f64]);
-    impl magpie_simd::Task for InLanes<'_> {
+    impl magpie_simd::SimdTask for InLanes<'_> {
         type Output = Posed;
         #[inline(always)]
         fn run<S: Simd>(self, token: S) -> Posed {

@@ -5,7 +5,7 @@
 //! ```
 
 use magpie_settings::{above, settings};
-use magpie_simd::{Isa, LANES, Lanes, Number, Pack, Simd, Task};
+use magpie_simd::{Isa, LANES, Lanes, Number, Pack, Simd, SimdTask};
 use serde::{Deserialize, Serialize};
 
 settings! {
@@ -82,7 +82,7 @@ struct Step<'a> {
     gradient: &'a [f32],
 }
 
-impl Task for Step<'_> {
+impl SimdTask for Step<'_> {
     type Output = ();
     #[inline(always)]
     fn run<S: Simd>(self, token: S) {

@@ -8,7 +8,7 @@
 //! Means and actions come in panels, one pack a dimension.
 
 use magpie_random::Stream;
-use magpie_simd::{Isa, LANES, Lanes, Number, Pack, Simd, Task, Transcendental};
+use magpie_simd::{Isa, LANES, Lanes, Number, Pack, Simd, SimdTask, Transcendental};
 
 /// ½ log 2π.
 const HALF_LOG_TAU: f64 = 0.918_938_533_204_672_7;
@@ -106,7 +106,7 @@ struct Sample<'a> {
     action: &'a mut [Pack],
 }
 
-impl Task for Sample<'_> {
+impl SimdTask for Sample<'_> {
     type Output = Pack;
     #[inline(always)]
     fn run<S: Simd>(self, token: S) -> Pack {
@@ -142,7 +142,7 @@ struct BoxMuller<'a> {
     pair: &'a mut [Pack],
 }
 
-impl Task for BoxMuller<'_> {
+impl SimdTask for BoxMuller<'_> {
     type Output = ();
     #[inline(always)]
     fn run<S: Simd>(self, token: S) {

@@ -4,7 +4,7 @@
 //! and b over inputs or the other way round, whichever costs less: a padded row is computed in full, and the a side
 //! has to be turned row-major. Sums for the bias keep their sixteen lanes apart until the end.
 
-use magpie_simd::{Isa, LANES, Lanes, Number, Pack, Simd, Task};
+use magpie_simd::{Isa, LANES, Lanes, Number, Pack, Simd, SimdTask};
 use rayon::prelude::*;
 
 use crate::kernel::{Amx, Kernel, Scratch, fused, tiled};
@@ -129,7 +129,7 @@ struct AddLayer<'a> {
     scratch: &'a mut Scratch,
 }
 
-impl Task for AddLayer<'_> {
+impl SimdTask for AddLayer<'_> {
     type Output = ();
     #[inline(always)]
     fn run<S: Simd>(self, token: S) {
@@ -155,7 +155,7 @@ struct Add<'a> {
     range: std::ops::Range<usize>,
 }
 
-impl Task for Add<'_> {
+impl SimdTask for Add<'_> {
     type Output = ();
     #[inline(always)]
     fn run<S: Simd>(self, token: S) {

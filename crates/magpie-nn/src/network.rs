@@ -9,7 +9,7 @@
 //! way back. A [`Trace`] is made once for a number of panels and holds everything a block needs, so nothing is
 //! allocated after the first block. Blocks of a dozen panels keep all of it in the second cache.
 
-use magpie_simd::{Lanes, Number, Pack, Simd, Task};
+use magpie_simd::{Lanes, Number, Pack, Simd, SimdTask};
 
 use crate::gradient::Gradient;
 use crate::kernel::{Kernel, Matrix, Scratch, product};
@@ -203,7 +203,7 @@ struct Forwards<'a> {
     scratch: &'a mut Scratch,
 }
 
-impl Task for Forwards<'_> {
+impl SimdTask for Forwards<'_> {
     type Output = ();
     #[inline(always)]
     fn run<S: Simd>(self, token: S) {
@@ -260,7 +260,7 @@ pub(crate) struct Backwards<'a> {
     pub scratch: &'a mut Scratch,
 }
 
-impl Task for Backwards<'_> {
+impl SimdTask for Backwards<'_> {
     type Output = ();
     #[inline(always)]
     fn run<S: Simd>(self, token: S) {
@@ -293,7 +293,7 @@ struct Slope<'a> {
     values: &'a mut [Pack],
 }
 
-impl Task for Slope<'_> {
+impl SimdTask for Slope<'_> {
     type Output = ();
     #[inline(always)]
     fn run<S: Simd>(self, token: S) {

@@ -1,6 +1,6 @@
 //! The length of a gradient, and limiting it.
 
-use magpie_simd::{Isa, LANES, Lanes, Number, Pack, Simd, Task};
+use magpie_simd::{Isa, LANES, Lanes, Number, Pack, Simd, SimdTask};
 
 /// Euclidean norm of the slices taken as one vector. Short runs are summed in lanes of `f32`, the runs in `f64`.
 pub fn global_norm(isa: Isa, slices: &[&[f32]]) -> f32 {
@@ -20,7 +20,7 @@ pub fn clip_norm(isa: Isa, slices: &mut [&mut [f32]], limit: f32) -> f32 {
 
 struct SumOfSquares<'a>(&'a [f32]);
 
-impl Task for SumOfSquares<'_> {
+impl SimdTask for SumOfSquares<'_> {
     type Output = f64;
     #[inline(always)]
     fn run<S: Simd>(self, token: S) -> f64 {

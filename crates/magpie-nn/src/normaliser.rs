@@ -6,10 +6,10 @@
 //! δ = b - mean,  N = count + n,  mean += δ n/N,  var = (var·count + s·n + δ²·count·n/N) / N,  count = N
 //! ```
 //!
-//! [`Moments`] gathers a batch, piece by piece and in any nesting, [`Running`] is the state that lives on, a record,
+//! [`Moments`] gathers a batch, piece by piece and in any nesting, [`RunningMeanStd`] is the state that lives on, a record,
 //! and [`Frozen`] is what rows are normalised with while the state stands still. All state is `f64`.
 
-use magpie_simd::{Isa, LANES, Lanes, Number, Pack, Simd, Task};
+use magpie_simd::{Isa, LANES, Lanes, Number, Pack, Simd, SimdTask};
 use serde::{Deserialize, Serialize};
 
 /// Added to the variance under the root.
@@ -107,7 +107,7 @@ struct LaneMoments<'a> {
     feature: usize,
 }
 
-impl Task for LaneMoments<'_> {
+impl SimdTask for LaneMoments<'_> {
     type Output = [Pack; 2];
     #[inline(always)]
     fn run<S: Simd>(self, token: S) -> [Pack; 2] {
@@ -135,26 +135,26 @@ impl Task for LaneMoments<'_> {
 
 /// Mean and variance of everything seen so far.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Running {
+pub struct RunningMeanStd {
     count: f64,
     mean: Vec<f64>,
     variance: Vec<f64>,
 }
 
-impl Running {
+impl RunningMeanStd {
     /// Mean 0 and variance 1, with the weight of a ten-thousandth of a row.
-    pub fn new(width: usize) -> Running {
-        Running::with_prior(width, 0.0, 1.0, 1e-4)
+    pub fn new(width: usize) -> RunningMeanStd {
+        RunningMeanStd::with_prior(width, 0.0, 1.0, 1e-4)
     }
 
     /// Starts from a mean and variance with the weight of `count` rows.
-    pub fn with_prior(width: usize, mean: f64, variance: f64, count: f64) -> Running {
-        Running { count, mean: vec![mean; width], variance: vec![variance; width] }
+    pub fn with_prior(width: usize, mean: f64, variance: f64, count: f64) -> RunningMeanStd {
+        RunningMeanStd { count, mean: vec![mean; width], variance: vec![variance; width] }
     }
 
     /// Exactly these statistics, as read from another one.
-    pub fn from_parts(mean: Vec<f64>, variance: Vec<f64>, count: f64) -> Running {
-        Running { mean, variance, count }
+    pub fn from_parts(mean: Vec<f64>, variance: Vec<f64>, count: f64) -> RunningMeanStd {
+        RunningMeanStd { mean, variance, count }
     }
 
     /// How many rows were seen, the prior included.
@@ -239,7 +239,7 @@ struct Normalise<'a> {
     out: &'a mut [Pack],
 }
 
-impl Task for Normalise<'_> {
+impl SimdTask for Normalise<'_> {
     type Output = ();
     #[inline(always)]
     fn run<S: Simd>(self, token: S) {
@@ -293,7 +293,7 @@ mod tests {
 
     #[test]
     fn an_empty_batch_changes_nothing() {
-        let (mut running, before) = (Running::new(3), Running::new(3));
+        let (mut running, before) = (RunningMeanStd::new(3), RunningMeanStd::new(3));
         running.update(&Moments::new(3));
         let mut empty = Moments::new(3);
         empty.add_rows(&[]);
@@ -304,7 +304,7 @@ mod tests {
 
     #[test]
     fn a_nan_is_not_hidden_by_the_limit() {
-        let frozen = Running::new(1).freeze(10.0);
+        let frozen = RunningMeanStd::new(1).freeze(10.0);
         for isa in Isa::available() {
             let mut out = [Pack::default()];
             frozen.panels(isa, &[Pack([f32::NAN; 16])], &mut out);
@@ -315,7 +315,7 @@ mod tests {
 
     #[test]
     fn panels_and_values_are_normalised_alike_and_limited() {
-        let mut running = Running::new(2);
+        let mut running = RunningMeanStd::new(2);
         let mut batch = Moments::new(2);
         batch.add_rows(&[1.0, 50.0, 3.0, 50.0, 5.0, 50.0]);
         running.update(&batch);

@@ -12,7 +12,7 @@
 //! with advantages normalised over the minibatch: (A - mean)/(std + 1e-8), the std with n - 1.
 
 use magpie_settings::{above, settings};
-use magpie_simd::{Isa, LANES, Lanes, Number, Pack, Simd, Task};
+use magpie_simd::{Isa, LANES, Lanes, Number, Pack, Simd, SimdTask};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -399,7 +399,7 @@ struct PolicyBlock<'a> {
     part: &'a mut Part,
 }
 
-impl Task for PolicyBlock<'_> {
+impl SimdTask for PolicyBlock<'_> {
     type Output = ();
     #[inline(always)]
     fn run<S: Simd>(self, token: S) {
@@ -440,7 +440,7 @@ struct ValueBlock<'a> {
     part: &'a mut Part,
 }
 
-impl Task for ValueBlock<'_> {
+impl SimdTask for ValueBlock<'_> {
     type Output = ();
     #[inline(always)]
     fn run<S: Simd>(self, token: S) {

@@ -1,6 +1,6 @@
 //! From rows of a table to panels.
 
-use magpie_simd::{Isa, LANES, Pack, Simd, Task, pack_rows};
+use magpie_simd::{Isa, LANES, Pack, Simd, SimdTask, pack_rows};
 
 /// Gathers rows of `table`, `width` numbers each, into panels `[panel][feature]`, sixteen at a time and in the order
 /// of `index`. Lanes beyond the last row are set to zero.
@@ -26,7 +26,7 @@ struct Gather<'a> {
     panels: &'a mut [Pack],
 }
 
-impl Task for Gather<'_> {
+impl SimdTask for Gather<'_> {
     type Output = ();
     #[inline(always)]
     fn run<S: Simd>(self, token: S) {

@@ -14,7 +14,7 @@
 //!
 //! Where c itself is a function of y, its share goes into `d_output`: (∂c/∂y)ᵀ ẏ.
 
-use magpie_simd::{Isa, Lanes, Number, Pack, Simd, Task};
+use magpie_simd::{Isa, Lanes, Number, Pack, Simd, SimdTask};
 
 use crate::gradient::Gradient;
 use crate::kernel::{Scratch, product};
@@ -147,7 +147,7 @@ struct Along<'a> {
     scratch: &'a mut Scratch,
 }
 
-impl Task for Along<'_> {
+impl SimdTask for Along<'_> {
     type Output = ();
     #[inline(always)]
     fn run<S: Simd>(self, token: S) {
@@ -179,7 +179,7 @@ struct Bend<'a> {
     q: &'a mut [Pack],
 }
 
-impl Task for Bend<'_> {
+impl SimdTask for Bend<'_> {
     type Output = ();
     #[inline(always)]
     fn run<S: Simd>(self, token: S) {

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Golden, assert_close, panels, rows};
-use magpie_nn::normaliser::{Moments, Running};
+use magpie_nn::normaliser::{Moments, RunningMeanStd};
 use magpie_simd::{Isa, Pack};
 
 /// Ten times what PyTorch's own float32 run deviates.
@@ -11,11 +11,11 @@ const TOLERANCE: f32 = 2e-5;
 
 /// `ref` starts as if one row of mean 1 and variance 1 had been seen and takes the variance with n - 1; `std` starts
 /// from (almost) nothing and takes it with n.
-fn start(tag: &str, width: usize) -> Running {
-    if tag == "ref" { Running::with_prior(width, 1.0, 1.0, 1.0) } else { Running::new(width) }
+fn start(tag: &str, width: usize) -> RunningMeanStd {
+    if tag == "ref" { RunningMeanStd::with_prior(width, 1.0, 1.0, 1.0) } else { RunningMeanStd::new(width) }
 }
 
-fn merge(tag: &str, running: &mut Running, batch: &Moments) {
+fn merge(tag: &str, running: &mut RunningMeanStd, batch: &Moments) {
     if tag == "ref" {
         let n = batch.count();
         let variance: Vec<f64> = batch.squares().iter().map(|s| s / (n - 1.0)).collect();

@@ -4,7 +4,7 @@
 use magpie_golden::{Npz, assert_close};
 use magpie_physics::robot::{BUILTIN, Robot};
 use magpie_physics::{Model, Perturbation, World, begin, probe, substep};
-use magpie_simd::{Isa, LANES, Lanes, Pack, PackOf, Scalar, Simd, Task};
+use magpie_simd::{Isa, LANES, Lanes, Pack, PackOf, Scalar, Simd, SimdTask};
 
 const START: [&str; 4] = ["pos", "rot", "vel", "ang"];
 
@@ -93,7 +93,7 @@ fn golden_substep_terms_in_double_precision() {
 }
 
 struct Substep<'a>(&'a Model<f32>, &'a mut World<Pack>, &'a [Pack]);
-impl Task for Substep<'_> {
+impl SimdTask for Substep<'_> {
     type Output = ();
     #[inline(always)]
     fn run<S: Simd>(self, token: S) {

@@ -1,6 +1,6 @@
 //! A reward model that this crate does not know, used through the trait alone.
 
-use magpie_nn::normaliser::{Frozen, Running};
+use magpie_nn::normaliser::{Frozen, RunningMeanStd};
 use magpie_random::{Draws, Stream};
 use magpie_rewards::{
     Health, ModelName, Record, RewardConfig, RewardError, RewardModel, Sizes, Transitions, build,
@@ -66,7 +66,7 @@ fn rewards(model: &mut dyn RewardModel, rounds: usize) -> Vec<f32> {
     let policy: Vec<f32> = (0..200).map(|_| draws.uniform(-1.0, 1.0)).collect();
     let expert = Transitions { observations: &observations, actions: &expert, ..Transitions::default() };
     let policy = Transitions { actions: &policy, ..expert };
-    let normaliser = Running::new(3).freeze(10.0);
+    let normaliser = RunningMeanStd::new(3).freeze(10.0);
     let mut health = Health::default();
     for _ in 0..rounds {
         health = model.update(&expert, &policy, &normaliser, &mut draws).unwrap();

@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use magpie_nn::normaliser::{Frozen, Moments, Running};
+use magpie_nn::normaliser::{Frozen, Moments, RunningMeanStd};
 use magpie_random::Stream;
 use magpie_rewards::{ModelName, RewardConfig, RewardError, RewardModel, Sizes, Transitions, build};
 
@@ -69,7 +69,7 @@ impl Data {
     fn normaliser(&self) -> Frozen {
         let mut moments = Moments::new(6);
         moments.add_rows(&self.observations);
-        let mut running = Running::new(6);
+        let mut running = RunningMeanStd::new(6);
         running.update(&moments);
         running.freeze(10.0)
     }
@@ -215,7 +215,7 @@ fn expert_and_policy_are_normalised_alike() {
 }
 
 #[test]
-fn an_absorbing_state_is_judged_and_paid_for() {
+fn an_absorbing_state_earns_a_reward() {
     let (mut expert, policy) = (Data::new(300, true, 1), Data::new(600, false, 2));
     // The expert's episodes never end early, the policy's cost many steps.
     expert.lost.fill(0);

@@ -89,12 +89,12 @@ pub fn sin_cos<S: Simd>(x: f32x16<S>) -> (f32x16<S>, f32x16<S>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Isa, LANES, Lanes, Pack, Task};
+    use crate::{Isa, LANES, Lanes, Pack, SimdTask};
 
     /// Applies a lane function to a slice of pairs.
     fn apply(isa: Isa, f: Function, pairs: &[(f32, f32)]) -> Vec<f32> {
         struct Apply<'a>(Function, &'a [(f32, f32)]);
-        impl Task for Apply<'_> {
+        impl SimdTask for Apply<'_> {
             type Output = Vec<f32>;
             #[inline(always)]
             fn run<S: Simd>(self, token: S) -> Vec<f32> {

@@ -22,7 +22,7 @@ enum Kind {
 }
 
 /// Work that is compiled once for every instruction set and run on the chosen one.
-pub trait Task {
+pub trait SimdTask {
     /// What the work gives back.
     type Output;
     /// The work. Must be `#[inline(always)]`, as must everything hot that it calls, or it is compiled for the
@@ -77,7 +77,7 @@ impl Isa {
 
     /// Runs the task in code made for this instruction set.
     #[inline(always)]
-    pub fn run<T: Task>(self, task: T) -> T::Output {
+    pub fn run<T: SimdTask>(self, task: T) -> T::Output {
         let level = Level::new();
         #[cfg(target_arch = "x86_64")]
         {
@@ -103,7 +103,7 @@ impl Isa {
 }
 
 #[cfg(target_arch = "x86_64")]
-fn run_portable<T: Task>(level: Level, task: T) -> T::Output {
+fn run_portable<T: SimdTask>(level: Level, task: T) -> T::Output {
     // SSE2 is part of x86-64; the other arm exists only for the type checker.
     match level.as_sse2() {
         Some(token) => token.vectorize(
@@ -115,7 +115,7 @@ fn run_portable<T: Task>(level: Level, task: T) -> T::Output {
 }
 
 #[cfg(target_arch = "aarch64")]
-fn run_portable<T: Task>(level: Level, task: T) -> T::Output {
+fn run_portable<T: SimdTask>(level: Level, task: T) -> T::Output {
     match level.as_neon() {
         Some(token) => token.vectorize(
             #[inline(always)]
@@ -126,7 +126,7 @@ fn run_portable<T: Task>(level: Level, task: T) -> T::Output {
 }
 
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-fn run_portable<T: Task>(_level: Level, task: T) -> T::Output {
+fn run_portable<T: SimdTask>(_level: Level, task: T) -> T::Output {
     task.run(fearless_simd::Fallback::new())
 }
 

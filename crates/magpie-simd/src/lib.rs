@@ -12,7 +12,7 @@
 //! same bits. The vector types themselves come from `fearless_simd`, so this crate has no `unsafe`.
 //!
 //! ```
-//! use magpie_simd::{Isa, Number, Pack, Task, Lanes, Simd};
+//! use magpie_simd::{Isa, Number, Pack, SimdTask, Lanes, Simd};
 //!
 //! /// Hypotenuse, written once for every kind of number.
 //! #[inline(always)]
@@ -21,7 +21,7 @@
 //! }
 //!
 //! struct Many<'a>(&'a mut Pack);
-//! impl Task for Many<'_> {
+//! impl SimdTask for Many<'_> {
 //!     type Output = ();
 //!     #[inline(always)]
 //!     fn run<S: Simd>(self, token: S) {
@@ -45,7 +45,7 @@ mod transcendental;
 mod transpose;
 
 pub use fearless_simd::Simd;
-pub use isa::{Isa, Task, UnknownIsa};
+pub use isa::{Isa, SimdTask, UnknownIsa};
 pub use lanes::{LANES, Lanes, Pack};
 pub use number::{Mask, Number, PackOf, Scalar};
 pub use peak::peak_gflops;

@@ -3,7 +3,7 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use crate::{Isa, LANES, Lanes, Number, Pack, Simd, Task};
+use crate::{Isa, LANES, Lanes, Number, Pack, Simd, SimdTask};
 
 /// Tries, of which the best counts: a peak is what the machine can do, not what it did while something else ran.
 const TRIES: usize = 4;
@@ -32,7 +32,7 @@ pub fn peak_gflops(isa: Isa, threads: usize, on_all: impl Fn(&(dyn Fn() + Sync))
 
 struct Chains<const COUNT: usize>;
 
-impl<const COUNT: usize> Task for Chains<COUNT> {
+impl<const COUNT: usize> SimdTask for Chains<COUNT> {
     type Output = Pack;
     #[inline(always)]
     fn run<S: Simd>(self, token: S) -> Pack {

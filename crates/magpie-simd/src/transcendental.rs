@@ -124,7 +124,7 @@ impl<S: Simd> Transcendental for f32x16<S> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Isa, LANES, Lanes, Pack, Task};
+    use crate::{Isa, LANES, Lanes, Pack, SimdTask};
 
     #[derive(Clone, Copy, Debug)]
     enum Function {
@@ -151,7 +151,7 @@ mod tests {
 
     fn apply(isa: Isa, f: Function, values: &[f32]) -> Vec<f32> {
         struct Apply<'a>(Function, &'a [f32]);
-        impl Task for Apply<'_> {
+        impl SimdTask for Apply<'_> {
             type Output = Vec<f32>;
             #[inline(always)]
             fn run<S: Simd>(self, token: S) -> Vec<f32> {

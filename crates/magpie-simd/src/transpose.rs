@@ -88,10 +88,10 @@ pub fn pack_rows<S: Simd>(token: S, rows: &[f32], packs: &mut [Pack]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Isa, Task};
+    use crate::{Isa, SimdTask};
 
     struct RoundTrip<'a>(&'a [f32], &'a mut [Pack], &'a mut [f32]);
-    impl Task for RoundTrip<'_> {
+    impl SimdTask for RoundTrip<'_> {
         type Output = ();
         #[inline(always)]
         fn run<S: Simd>(self, token: S) {

@@ -3,7 +3,7 @@
 
 use magpie_physics::robot::Robot;
 use magpie_physics::{BodyState, Model, Perturbation, World, set_pose, step};
-use magpie_simd::{Isa, Lanes, Number, PackOf, Scalar, Simd, Task};
+use magpie_simd::{Isa, Lanes, Number, PackOf, Scalar, Simd, SimdTask};
 use rayon::prelude::*;
 
 use super::stage::Stage;
@@ -64,7 +64,7 @@ pub fn replay_f32(
     steps: usize,
 ) -> Replayed<f32> {
     struct Replay<'a>(&'a Stage<f32>, &'a States<f32>, &'a [f32], usize);
-    impl Task for Replay<'_> {
+    impl SimdTask for Replay<'_> {
         type Output = Replayed<f32>;
         #[inline(always)]
         fn run<S: Simd>(self, token: S) -> Replayed<f32> {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use magpie_physics::{BodyState, World, refresh, replace, set_pose, step, touch};
-use magpie_simd::{Isa, Lanes, Mask, Number, Pack, Simd, Task};
+use magpie_simd::{Isa, Lanes, Mask, Number, Pack, Simd, SimdTask};
 
 use super::Setting;
 use crate::group::{Group, LaneSet, members};
@@ -47,7 +47,7 @@ impl Worlds {
 impl Simulation for Worlds {
     fn reset(&mut self, group: usize, lanes: LaneSet, draws: ResetDraws, out: &mut Group) {
         struct Reset<'a>(&'a Setting, &'a mut World<Pack>, &'a mut Fresh, LaneSet, &'a mut Group);
-        impl Task for Reset<'_> {
+        impl SimdTask for Reset<'_> {
             type Output = ();
             #[inline(always)]
             fn run<S: Simd>(self, token: S) {
@@ -62,7 +62,7 @@ impl Simulation for Worlds {
 
     fn step(&mut self, actions: &[Pack], out: &mut [Group]) {
         struct Step<'a>(&'a Setting, &'a mut [World<Pack>], &'a [Pack], &'a mut [Group]);
-        impl Task for Step<'_> {
+        impl SimdTask for Step<'_> {
             type Output = ();
             #[inline(always)]
             fn run<S: Simd>(self, token: S) {

@@ -333,7 +333,7 @@ impl<S: Simd> OuterJob<'_, S> {
 mod tests {
     use super::*;
     use magpie_random::Stream;
-    use magpie_simd::{Isa, Task};
+    use magpie_simd::{Isa, SimdTask};
 
     fn packs(n: usize, when: u64) -> Vec<Pack> {
         let mut draws = Stream::new(0, "kernel").draws(0, when);
@@ -351,7 +351,7 @@ mod tests {
     }
 
     struct Product<'a>(&'a [Pack], &'a Tiles, Option<&'a [f32]>, &'a mut [Pack], &'a mut [u32]);
-    impl Task for Product<'_> {
+    impl SimdTask for Product<'_> {
         type Output = ();
         #[inline(always)]
         fn run<S: Simd>(self, token: S) {
@@ -363,7 +363,7 @@ mod tests {
     }
 
     struct Outer<'a>([&'a [Pack]; 2], [usize; 2], &'a mut [Pack], &'a mut Vec<Pack>);
-    impl Task for Outer<'_> {
+    impl SimdTask for Outer<'_> {
         type Output = ();
         #[inline(always)]
         fn run<S: Simd>(self, token: S) {

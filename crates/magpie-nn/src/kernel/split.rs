@@ -115,10 +115,10 @@ fn pair<S: Simd>(numbers: [Lanes<S>; 2]) -> [u32x16<S>; 2] {
 mod tests {
     use super::*;
     use magpie_random::Stream;
-    use magpie_simd::{Isa, Task};
+    use magpie_simd::{Isa, SimdTask};
 
     struct Fill<'a>(&'a [Pack], &'a [Pack], bool, &'a mut SplitTile);
-    impl Task for Fill<'_> {
+    impl SimdTask for Fill<'_> {
         type Output = ();
         #[inline(always)]
         fn run<S: Simd>(self, token: S) {

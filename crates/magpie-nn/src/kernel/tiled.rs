@@ -8,7 +8,7 @@
 //! Every sum runs over tiles of k in order, whatever else is in the batch, so the result of a row does not depend on
 //! its place.
 
-use magpie_simd::{Isa, LANES, Lanes, Number, Pack, Simd, Task};
+use magpie_simd::{Isa, LANES, Lanes, Number, Pack, Simd, SimdTask};
 
 use super::amx::Amx;
 use super::split::{DEPTH, LINES, SplitTile};
@@ -46,7 +46,7 @@ struct Load<'a> {
     matrix: &'a mut SplitMatrix,
 }
 
-impl Task for Load<'_> {
+impl SimdTask for Load<'_> {
     type Output = ();
     #[inline(always)]
     fn run<S: Simd>(self, token: S) {
@@ -219,7 +219,7 @@ mod tests {
     const WIDTHS: [usize; 7] = [1, 15, 16, 17, 32, 33, 70];
 
     struct Product<'a>(&'a [Pack], &'a SplitMatrix, Option<&'a [f32]>, &'a mut [Pack], &'a mut [u32]);
-    impl Task for Product<'_> {
+    impl SimdTask for Product<'_> {
         type Output = ();
         #[inline(always)]
         fn run<S: Simd>(self, token: S) {
@@ -232,7 +232,7 @@ mod tests {
     }
 
     struct Outer<'a>(Amx, [&'a [Pack]; 2], [usize; 2], &'a mut [Pack], &'a mut SplitScratch);
-    impl Task for Outer<'_> {
+    impl SimdTask for Outer<'_> {
         type Output = ();
         #[inline(always)]
         fn run<S: Simd>(self, token: S) {

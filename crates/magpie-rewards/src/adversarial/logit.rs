@@ -5,7 +5,7 @@
 //! ```
 
 use magpie_settings::words;
-use magpie_simd::{Isa, Lanes, Number, Pack, Simd, Task, Transcendental};
+use magpie_simd::{Isa, Lanes, Number, Pack, Simd, SimdTask, Transcendental};
 
 words! {
     /// Reward as a function of the discriminator's logit d.
@@ -33,7 +33,7 @@ struct Apply<'a> {
     logits: &'a mut [Pack],
 }
 
-impl Task for Apply<'_> {
+impl SimdTask for Apply<'_> {
     type Output = ();
     #[inline(always)]
     fn run<S: Simd>(self, token: S) {

@@ -78,7 +78,7 @@ pub(crate) fn worth_of_lost(reward: f32, gamma: f32, lost: u32) -> f32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use magpie_nn::normaliser::{Moments, Running};
+    use magpie_nn::normaliser::{Moments, RunningMeanStd};
 
     #[test]
     fn rows_are_normalised_and_absorbed_ones_are_marked() {
@@ -86,7 +86,7 @@ mod tests {
         let mut moments = Moments::new(2);
         let observations: Vec<f32> = (0..40).map(|i| i as f32).collect();
         moments.add_rows(&observations);
-        let mut running = Running::new(2);
+        let mut running = RunningMeanStd::new(2);
         running.update(&moments);
         let normaliser = running.freeze(10.0);
         let actions: Vec<f32> = (0..20).map(|i| -i as f32).collect();
