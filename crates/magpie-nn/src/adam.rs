@@ -23,7 +23,7 @@ settings! {
     }
 }
 
-/// The memory of Adam for one row of parameters: a record.
+/// Adam's state for one row of parameters.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Adam {
     steps: u64,
@@ -32,19 +32,19 @@ pub struct Adam {
 }
 
 impl Adam {
-    /// No memory yet, for a row of `parameters`.
+    /// The initial state, for a row of `parameters`.
     pub fn new(parameters: usize) -> Adam {
         Adam { steps: 0, m: vec![0.0; parameters], v: vec![0.0; parameters] }
     }
 
-    /// One step along `gradient`. The configuration may change from step to step.
+    /// Takes one step along `gradient`. The configuration may change from step to step.
     pub fn step(&mut self, isa: Isa, config: &AdamConfig, parameters: &mut [f32], gradient: &[f32]) {
         assert!(
             parameters.len() == self.m.len() && gradient.len() == self.m.len(),
-            "rows of different length"
+            "parameters, gradient and state differ in length"
         );
         self.steps += 1;
-        // In f64, as PyTorch does: 1 - 0.999ᵗ would lose three digits in f32.
+        // In f64, as in PyTorch: in f32, 1 - 0.999ᵗ would lose three digits.
         let t = self.steps as f64;
         let correction1 = 1.0 - config.beta1.powf(t);
         let correction2 = (1.0 - config.beta2.powf(t)).sqrt();
@@ -60,7 +60,7 @@ impl Adam {
         });
     }
 
-    /// How many steps were taken.
+    /// The number of steps taken.
     pub fn steps(&self) -> u64 {
         self.steps
     }

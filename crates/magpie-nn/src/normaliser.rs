@@ -1,4 +1,4 @@
-//! Running means and variances, and normalising with them.
+//! Running means and variances, and normalisation by them.
 //!
 //! A batch with mean b, variance s and n rows is merged by the rule of Chan, Golub and LeVeque:
 //!
@@ -6,13 +6,13 @@
 //! δ = b - mean,  N = count + n,  mean += δ n/N,  var = (var·count + s·n + δ²·count·n/N) / N,  count = N
 //! ```
 //!
-//! [`Moments`] gathers a batch, piece by piece and in any nesting, [`RunningMeanStd`] is the state that lives on, a record,
-//! and [`Frozen`] is what rows are normalised with while the state stands still. All state is `f64`.
+//! [`Moments`] collects a batch, in pieces and in any order of nesting; [`RunningMeanStd`] is the persistent state;
+//! [`Frozen`] normalises rows while the state does not change. All state is `f64`.
 
 use magpie_simd::{Isa, LANES, Lanes, Number, Pack, Simd, SimdTask};
 use serde::{Deserialize, Serialize};
 
-/// Added to the variance under the root.
+/// Added to the variance before taking the square root.
 pub const VARIANCE_FLOOR: f64 = 1e-8;
 
 /// Count, mean and summed squared deviation of the rows of a batch.
@@ -24,19 +24,19 @@ pub struct Moments {
 }
 
 impl Moments {
-    /// Of no rows.
+    /// Moments of no rows.
     pub fn new(width: usize) -> Moments {
         Moments { count: 0.0, mean: vec![0.0; width], squares: vec![0.0; width] }
     }
 
-    /// Forgets all rows.
+    /// Removes all rows.
     pub fn clear(&mut self) {
         self.count = 0.0;
         self.mean.fill(0.0);
         self.squares.fill(0.0);
     }
 
-    /// How many rows.
+    /// The number of rows.
     pub fn count(&self) -> f64 {
         self.count
     }
@@ -51,7 +51,7 @@ impl Moments {
         &self.squares
     }
 
-    /// Adds rows that lie one after the other.
+    /// Adds contiguous rows.
     pub fn add_rows(&mut self, rows: &[f32]) {
         let width = self.mean.len();
         let n = (rows.len() / width) as f64;
@@ -64,7 +64,7 @@ impl Moments {
         self.count += n;
     }
 
-    /// Adds `[panel][feature]`, of each panel the first `live` lanes: the steps of sixteen environments.
+    /// Adds `[panel][feature]`, using the first `live` lanes of each panel: the steps of sixteen environments.
     pub fn add_panels(&mut self, isa: Isa, panels: &[Pack], live: usize) {
         let (width, live) = (self.mean.len(), live.min(LANES));
         let steps = (panels.len() / width) as f64;
@@ -133,7 +133,7 @@ impl SimdTask for LaneMoments<'_> {
     }
 }
 
-/// Mean and variance of everything seen so far.
+/// Mean and variance of all rows so far.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunningMeanStd {
     count: f64,
@@ -142,22 +142,22 @@ pub struct RunningMeanStd {
 }
 
 impl RunningMeanStd {
-    /// Mean 0 and variance 1, with the weight of a ten-thousandth of a row.
+    /// Mean 0 and variance 1, with the weight of 1e-4 rows.
     pub fn new(width: usize) -> RunningMeanStd {
         RunningMeanStd::with_prior(width, 0.0, 1.0, 1e-4)
     }
 
-    /// Starts from a mean and variance with the weight of `count` rows.
+    /// Starts with a mean and variance that have the weight of `count` rows.
     pub fn with_prior(width: usize, mean: f64, variance: f64, count: f64) -> RunningMeanStd {
         RunningMeanStd { count, mean: vec![mean; width], variance: vec![variance; width] }
     }
 
-    /// Exactly these statistics, as read from another one.
+    /// Exactly these statistics, as read from another instance.
     pub fn from_parts(mean: Vec<f64>, variance: Vec<f64>, count: f64) -> RunningMeanStd {
         RunningMeanStd { mean, variance, count }
     }
 
-    /// How many rows were seen, the prior included.
+    /// The number of rows so far, including the prior.
     pub fn count(&self) -> f64 {
         self.count
     }
@@ -172,7 +172,7 @@ impl RunningMeanStd {
         &self.variance
     }
 
-    /// Merges a batch with its population variance. A batch of no rows changes nothing.
+    /// Merges a batch with its population variance. A batch without rows changes nothing.
     pub fn update(&mut self, batch: &Moments) {
         if batch.count > 0.0 {
             let variance: Vec<f64> = batch.squares.iter().map(|s| s / batch.count).collect();
@@ -193,9 +193,9 @@ impl RunningMeanStd {
         self.count = total;
     }
 
-    /// What to normalise with until the next merge; results are limited to ±`limit`.
+    /// A normaliser with the current statistics; results are clipped to ±`limit`.
     ///
-    /// Paper: 10 for observations, 5 for returns.
+    /// The paper uses 10 for observations and 5 for returns.
     pub fn freeze(&self, limit: f32) -> Frozen {
         let scale: Vec<f32> =
             self.variance.iter().map(|v| (1.0 / (v + VARIANCE_FLOOR).sqrt()) as f32).collect();
@@ -204,7 +204,7 @@ impl RunningMeanStd {
     }
 }
 
-/// Normalises: (x - mean) / √(var + 1e-8), limited.
+/// Normalises: (x - mean) / √(var + 1e-8), clipped.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Frozen {
     mean: Vec<f32>,
@@ -225,7 +225,7 @@ impl Frozen {
         ((raw - self.mean[feature]) * self.scale[feature]).clamp(-self.limit, self.limit)
     }
 
-    /// The raw value of a normalised one, which is limited first: clamp(x) · √var + mean. For critics, which learn
+    /// The raw value of a normalised one, which is clipped first: clamp(x) · √var + mean. For critics, which predict
     /// normalised returns.
     #[inline]
     pub fn raw(&self, feature: usize, normalised: f32) -> f32 {
@@ -250,7 +250,8 @@ impl SimdTask for Normalise<'_> {
             for (((raw, out), &mean), &scale) in raw.iter().zip(out).zip(&frozen.mean).zip(&frozen.scale) {
                 let value =
                     (Lanes::load(token, raw) - Lanes::splat(token, mean)) * Lanes::splat(token, scale);
-                // The value stands second: x86 hands on the second operand if one is NaN, and a NaN must show.
+                // The value is the second operand: x86 returns the second operand if one is NaN, and a NaN must not be
+                // hidden.
                 high.min(low.max(value)).store(out);
             }
         }

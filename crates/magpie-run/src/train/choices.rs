@@ -214,7 +214,7 @@ pub(crate) fn find_task(
         }
         (None, asked) if !TASKS.contains(&asked) => {
             let remedy = remedy(asked, TASKS);
-            let message = format!("unknown task {asked:?}: {remedy} (the name of a task file ends in .toml)");
+            let message = format!("there is no task {asked:?}: {remedy} (a task file ends in .toml)");
             Err(Fault { at, message })
         }
         (_, asked) => Ok(asked.to_owned()),
