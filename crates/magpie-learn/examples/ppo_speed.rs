@@ -34,7 +34,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for task in TASKS {
         let env = Arc::new(Environment::new(task, Options::default())?);
         let networks = Networks::paper(env.observation_size(), env.action_size())?;
-        let mut config = TrainConfig { rollout_length: rollout_length, target_kl: 0.02, ..TrainConfig::default() };
+        let mut config = TrainConfig { rollout_length, target_kl: 0.02, ..TrainConfig::default() };
         config.stop_after = StopAfter::Minibatch;
         config.ppo.adam.learning_rate = 3e-4;
         let agent = Agent::new(&networks, 0);

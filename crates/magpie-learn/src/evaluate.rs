@@ -59,7 +59,9 @@ pub fn evaluate(
             let mut chunks: Vec<_> = batch.into_chunks();
             let parts: Vec<Evaluation> = chunks
                 .par_iter_mut()
-                .map(|chunk| run_episodes(env, PolicyRunner::new(networks, policies[i], isa, actions, seed), chunk))
+                .map(|chunk| {
+                    run_episodes(env, PolicyRunner::new(networks, policies[i], isa, actions, seed), chunk)
+                })
                 .collect();
             let mut whole = Evaluation { returns: vec![], lengths: vec![], measures: vec![] };
             for part in parts {

@@ -7,7 +7,7 @@ use magpie_nn::normaliser::RunningMeanStd;
 /// Ten times the difference between single and double precision that the data's README lists.
 const TOLERANCE: f64 = 4e-6;
 
-/// Which of the published variants, and what stands for the value after a finished episode.
+/// Which of the published variants, and the value used after a finished episode.
 fn check(variant: &str, units: impl Fn(f64) -> f64, truncation_is_an_end: bool) {
     let mut golden = Npz::open("numerics/gae.npz");
     let [rewards, values, dones, truncated, last, finals] =

@@ -32,7 +32,9 @@ pub enum RewardError {
         what: String,
     },
     /// The model must be prepared first.
-    #[error("{model} is not prepared: it must be trained on the demonstrations before it can compute rewards")]
+    #[error(
+        "{model} is not prepared: it must be trained on the demonstrations before it can compute rewards"
+    )]
     Unprepared {
         /// Name of the model.
         model: &'static str,

@@ -59,7 +59,9 @@ impl Trained {
         }
         match self.parameters.iter().chain(m).chain(v).all(|p| p.is_finite()) {
             true => Ok(()),
-            false => Err(RewardError::Record { problem: "it contains values that are not finite".to_owned() }),
+            false => {
+                Err(RewardError::Record { problem: "it contains values that are not finite".to_owned() })
+            }
         }
     }
 }

@@ -116,7 +116,11 @@ fn build(file: TaskFile, folder: Option<&Path>) -> Result<Task, DataFault> {
     if !file.name.chars().all(plain) || !file.name.starts_with(char::is_alphanumeric) {
         // Run directories are named after it.
         let found = format!("found {:?}", file.name);
-        return fault("name", found, "use only letters, digits, `-`, `_` and `.`, starting with a letter or digit");
+        return fault(
+            "name",
+            found,
+            "use only letters, digits, `-`, `_` and `.`, starting with a letter or digit",
+        );
     }
     if file.name.chars().count() > LONGEST_NAME {
         let found = format!("found {} letters", file.name.chars().count());

@@ -134,7 +134,7 @@ impl Archive {
         objective > self.threshold(cell)
     }
 
-    fn judge(&self, cell: usize, objective: f64) -> Outcome {
+    fn outcome_of(&self, cell: usize, objective: f64) -> Outcome {
         let threshold = self.threshold(cell);
         // Without a threshold there is nothing to subtract: the value of a first elite is its objective.
         let value = if threshold == f64::NEG_INFINITY { objective } else { objective - threshold };
@@ -156,7 +156,7 @@ impl Archive {
             .iter()
             .zip(batch)
             .map(|(cell, candidate)| match *cell {
-                Ok(cell) => self.judge(cell, candidate.objective),
+                Ok(cell) => self.outcome_of(cell, candidate.objective),
                 Err(refusal) => Outcome::Refused(refusal),
             })
             .collect();

@@ -99,6 +99,9 @@ mod tests {
             let batches = Batches::draw(sizes, needs, &expert, &policy, 4, &mut draws).unwrap();
             absorbed += batches.policy.iter().filter(|&&row| row == ABSORBED).count();
         }
-        assert!((400..600).contains(&absorbed), "half of the steps are lost, but {absorbed} of 1000 rows are absorbed");
+        assert!(
+            (400..600).contains(&absorbed),
+            "half of the steps are lost, but {absorbed} of 1000 rows are absorbed"
+        );
     }
 }

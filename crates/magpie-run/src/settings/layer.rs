@@ -58,9 +58,10 @@ impl Layer {
     pub(crate) fn preset<T: Serialize>(config: &T) -> Result<Layer, Fault> {
         match toml::Table::try_from(config) {
             Ok(table) => Ok(Layer::written(toml::Value::Table(table))),
-            Err(e) => {
-                Err(Fault { at: Origin::Preset, message: format!("a value cannot be represented in TOML: {e}") })
-            }
+            Err(e) => Err(Fault {
+                at: Origin::Preset,
+                message: format!("a value cannot be represented in TOML: {e}"),
+            }),
         }
     }
 

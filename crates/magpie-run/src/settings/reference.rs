@@ -298,7 +298,11 @@ fn sections(text: &mut String, settings: &[Reference], level: &str) {
             let title = if table.is_empty() { "Top level".to_owned() } else { format!("`[{table}]`") };
             let _ = writeln!(text, "\n{level} {title}\n");
             if !shared.is_empty() {
-                let _ = writeln!(text, "These settings have an effect only with {}.\n", code(&shared.join(" and ")));
+                let _ = writeln!(
+                    text,
+                    "These settings have an effect only with {}.\n",
+                    code(&shared.join(" and "))
+                );
             }
             let _ = writeln!(text, "| key | magpie | paper | range | what it does |\n|---|---|---|---|---|");
             before = Some(table);

@@ -17,7 +17,8 @@ pub(super) fn rename<T: Settings>(layer: &mut Layer) -> Result<(), Fault> {
     for (old, new) in renamed_of::<T>() {
         let Some(said) = layer.take(&old) else { continue };
         if layer.get(&new).is_some() {
-            let message = format!("`{old}` is the old name of `{new}`, which is also given; leave out `{old}`");
+            let message =
+                format!("`{old}` is the old name of `{new}`, which is also given; leave out `{old}`");
             return Err(Fault { at: said.key, message });
         }
         let at = said.key;

@@ -71,8 +71,8 @@ impl SweepFile {
             }
             Some(_) => {
                 let at = root.get("preset").map_or(Origin::File(0), |layer| layer.key);
-                let message =
-                    "`preset` sets both method and budget; leave it out if you name either of them".to_owned();
+                let message = "`preset` sets both method and budget; leave it out if you name either of them"
+                    .to_owned();
                 return Err(Fault { at, message });
             }
         };
@@ -108,8 +108,7 @@ impl SweepFile {
 }
 
 fn empty() -> Fault {
-    let message =
-        "the file has no axes; add [axes] with lists such as `seed = [1, 2, 3]`".to_owned();
+    let message = "the file has no axes; add [axes] with lists such as `seed = [1, 2, 3]`".to_owned();
     Fault { at: Origin::File(0), message }
 }
 

@@ -62,7 +62,8 @@ impl Sweep {
             sum.checked_add(product).filter(|&sum| sum <= MOST_RUNS)
         });
         if count.is_none() {
-            let problem = format!("the axes give more than {MOST_RUNS} runs; split the sweep into several files");
+            let problem =
+                format!("the axes give more than {MOST_RUNS} runs; split the sweep into several files");
             return Err(refuse(problem));
         }
         let all_axes = file.grids.iter().flatten().map(|axis| axis.key.as_str()).collect();
@@ -77,8 +78,7 @@ impl Sweep {
             let of_sweep = of_sweep(path, &name);
             makes_a_difference(&config, &choice).map_err(of_sweep)?;
             if name.len() > LONGEST_NAME {
-                let problem =
-                    format!("the name of run {name} is too long for a directory; use fewer axes");
+                let problem = format!("the name of run {name} is too long for a directory; use fewer axes");
                 return Err(refuse(problem));
             }
             if let Some(&before) = numbers.get(&name) {

@@ -73,7 +73,12 @@ impl Choices {
                 notes.push(about_preset(preset));
                 Budget::of_preset(preset)
             }
-            _ => return refuse("preset", "a preset sets both method and budget; leave it out if you name either of them"),
+            _ => {
+                return refuse(
+                    "preset",
+                    "a preset sets both method and budget; leave it out if you name either of them",
+                );
+            }
         };
         let said = layers(file, &self.sets)?;
         let asked = self.named();
@@ -91,13 +96,13 @@ impl Choices {
             && *of_file != config.task
             && !is_task_file(of_file)
         {
-            notes.push(format!(
-                "the settings come from a run on {of_file}, but the task is {}",
-                config.task
-            ));
+            notes.push(format!("the settings come from a run on {of_file}, but the task is {}", config.task));
         }
         if self.demos.is_some() && config.reward.model == ModelName::True {
-            return refuse("demos", "the true reward is not learned from demonstrations; leave out one of the two");
+            return refuse(
+                "demos",
+                "the true reward is not learned from demonstrations; leave out one of the two",
+            );
         }
         let mut config = config;
         // Paths in a file are relative to its directory, as in a run directory.
@@ -134,9 +139,7 @@ pub(crate) const NO_TASK: &str = "no task is named; name one, here or as `task` 
 /// Advice on what to use instead of a preset.
 pub(crate) fn about_preset(preset: Budget) -> String {
     let (method, budget) = Budget::of_preset(preset);
-    format!(
-        "preset {preset} is deprecated; use method {method} with budget {budget} instead"
-    )
+    format!("preset {preset} is deprecated; use method {method} with budget {budget} instead")
 }
 
 /// Context of the settings: their directory, and changes to the world.

@@ -73,12 +73,9 @@ pub(crate) const COLUMNS: &[Entry] = &[
          is used",
         |p| phases(p).map(|stats| stats.update_rows).sum::<u64>() as f64,
     ),
-    Entry::new(
-        "search_return",
-        "return",
-        "mean return of the search policy before the walk",
-        |p| of_ppga(p, |ppga| ppga.search_policy.objective),
-    ),
+    Entry::new("search_return", "return", "mean return of the search policy before the walk", |p| {
+        of_ppga(p, |ppga| ppga.search_policy.objective)
+    }),
     Entry::new("search_length", "steps", "mean length of the same episodes", |p| {
         of_ppga(p, |ppga| ppga.search_policy.length)
     }),
@@ -122,12 +119,9 @@ pub(crate) const COLUMNS: &[Entry] = &[
         "approximate KL divergence from the old policy, mean of ρ − 1 − log ρ over minibatches",
         |p| of_gradients(p, |update| update.ppo.approx_kl),
     ),
-    Entry::new(
-        "gradient_minibatches",
-        "",
-        "minibatches used before `target_kl` ended the update",
-        |p| of_gradients(p, |update| update.minibatches as f64),
-    ),
+    Entry::new("gradient_minibatches", "", "minibatches used before `target_kl` ended the update", |p| {
+        of_gradients(p, |update| update.minibatches as f64)
+    }),
     Entry::new(
         "gradient_explained_variance",
         "at most 1",
@@ -152,12 +146,9 @@ pub(crate) const COLUMNS: &[Entry] = &[
         "approximate KL divergence from the old policy, mean of ρ − 1 − log ρ over minibatches",
         |p| of_walk(p, |update| update.ppo.approx_kl),
     ),
-    Entry::new(
-        "walk_minibatches",
-        "",
-        "minibatches used before `target_kl` ended the update",
-        |p| of_walk(p, |update| update.minibatches as f64),
-    ),
+    Entry::new("walk_minibatches", "", "minibatches used before `target_kl` ended the update", |p| {
+        of_walk(p, |update| update.minibatches as f64)
+    }),
     Entry::new(
         "walk_explained_variance",
         "at most 1",
@@ -176,12 +167,7 @@ pub(crate) const COLUMNS: &[Entry] = &[
         "loss on expert rows; 0 for `giril`, which is not updated during the search",
         |p| health(p, "expert_loss"),
     ),
-    Entry::new(
-        "reward_policy_loss",
-        "",
-        "loss on policy rows; 0 for `giril`",
-        |p| health(p, "policy_loss"),
-    ),
+    Entry::new("reward_policy_loss", "", "loss on policy rows; 0 for `giril`", |p| health(p, "policy_loss")),
     Entry::new(
         "reward_expert_accuracy",
         "0 to 1",
@@ -191,18 +177,12 @@ pub(crate) const COLUMNS: &[Entry] = &[
          cannot tell expert from policy, or has not learned yet",
         |p| health(p, "expert_accuracy"),
     ),
-    Entry::new(
-        "reward_policy_accuracy",
-        "0 to 1",
-        "share of policy rows classified correctly",
-        |p| health(p, "policy_accuracy"),
-    ),
-    Entry::new(
-        "reward_gradient_penalty",
-        "",
-        "weighted gradient penalty; 0 for models without one",
-        |p| health(p, "gradient_penalty"),
-    ),
+    Entry::new("reward_policy_accuracy", "0 to 1", "share of policy rows classified correctly", |p| {
+        health(p, "policy_accuracy")
+    }),
+    Entry::new("reward_gradient_penalty", "", "weighted gradient penalty; 0 for models without one", |p| {
+        health(p, "gradient_penalty")
+    }),
     Entry::new(
         "reward_slope",
         "",
@@ -216,24 +196,11 @@ pub(crate) const COLUMNS: &[Entry] = &[
          diffusion step)",
         |p| health(p, "expert_reward"),
     ),
-    Entry::new(
-        "reward_policy_reward",
-        "reward",
-        "mean reward of policy rows, likewise",
-        |p| health(p, "policy_reward"),
-    ),
-    Entry::new(
-        "reward_kl",
-        "nats",
-        "`vail`: information that passes the bottleneck",
-        |p| health(p, "kl"),
-    ),
-    Entry::new(
-        "reward_beta",
-        "",
-        "`vail`: current weight β of the KL term",
-        |p| health(p, "beta"),
-    ),
+    Entry::new("reward_policy_reward", "reward", "mean reward of policy rows, likewise", |p| {
+        health(p, "policy_reward")
+    }),
+    Entry::new("reward_kl", "nats", "`vail`: information that passes the bottleneck", |p| health(p, "kl")),
+    Entry::new("reward_beta", "", "`vail`: current weight β of the KL term", |p| health(p, "beta")),
     Entry::new("seconds_gradients", "s", "steps 2 to 4 of this iteration", |p| {
         clock(of_ppgas(p, |ppga| ppga.seconds.gradients))
     }),

@@ -334,7 +334,9 @@ impl Emitter for Ppga {
     fn ask(&mut self, turn: &mut Turn<'_>) -> Result<Vec<Batch>, SearchError> {
         match &mut self.step {
             Step::Branch => self.branch(turn),
-            Step::Intermediate(intermediate) if !intermediate.is_empty() => Ok(vec![Batch::New(std::mem::take(intermediate))]),
+            Step::Intermediate(intermediate) if !intermediate.is_empty() => {
+                Ok(vec![Batch::New(std::mem::take(intermediate))])
+            }
             Step::Learn { .. } | Step::Intermediate(_) => Ok(Vec::new()),
         }
     }
