@@ -1,8 +1,8 @@
-//! Counts the floating-point operations of one environment step, by running the very code of the simulator on numbers
-//! that count: `cargo run --release -p magpie-envs --example flops`.
+//! Counts the floating-point operations of one environment step, by running the simulator's code on numbers that count:
+//! `cargo run --release -p magpie-envs --example flops`.
 //!
-//! A fused multiply-add counts two, everything else that computes counts one; comparisons, selections, minima and signs
-//! count nothing. Each world is counted on its own, so work that lanes do only because a neighbour needs it is left out.
+//! A fused multiply-add counts as two operations and any other computation as one; comparisons, selections, minima and
+//! signs do not count. Each world is counted separately, so that work that lanes do only for a neighbour is left out.
 
 use std::cell::Cell;
 use std::ops::{Add, Div, Mul, Neg, Sub};
@@ -21,7 +21,7 @@ fn count(operations: u64) {
     COUNT.with(|c| c.set(c.get() + operations));
 }
 
-/// A number that counts what is done with it.
+/// A number that counts operations.
 #[derive(Clone, Copy)]
 struct Counted(f64);
 
@@ -99,7 +99,7 @@ impl Number for Counted {
     fn select(mask: bool, if_true: Counted, if_false: Counted) -> Counted {
         if mask { if_true } else { if_false }
     }
-    /// As the lanes do it: a quotient, two products, eight fused steps and two differences.
+    /// As in SIMD lanes: a quotient, two products, eight fused steps and two differences.
     fn atan2(self, x: Counted) -> Counted {
         count(21);
         Counted(self.0.atan2(x.0))
@@ -119,7 +119,7 @@ impl Number for Counted {
     }
 }
 
-/// Mean over a random walk of some worlds that start anew when they fall.
+/// Mean over a random walk of some worlds, which are reset when they fall.
 fn flops_per_step(task: &str) -> f64 {
     const WORLDS: u32 = 20;
     const STEPS: u64 = 300;
@@ -156,7 +156,7 @@ fn flops_per_step(task: &str) -> f64 {
 }
 
 fn main() {
-    println!("{:<14}{:>16}", "task", "flops a step");
+    println!("{:<14}{:>16}", "task", "flops per step");
     for task in TASKS {
         println!("{:<14}{:>16.0}", task, flops_per_step(task));
     }

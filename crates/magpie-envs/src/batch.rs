@@ -10,40 +10,40 @@ use crate::chunk::{CHUNK, Chunk};
 use crate::environment::Environment;
 use crate::group::Group;
 
-/// N environments of one kind. What happens in environment i depends on the seed, on i and on the actions it gets:
-/// not on N, nor on the number of threads, nor on its neighbours.
+/// N environments of one kind. Environment i depends only on the seed, on i and on its actions: not on N, on the number
+/// of threads or on its neighbours.
 ///
 /// Work runs on the current rayon pool. No step allocates.
 #[derive(Debug)]
 pub struct Batch {
     env: Arc<Environment>,
     chunks: Vec<Chunk>,
-    /// One buffer of packed actions a chunk.
+    /// One buffer of packed actions per chunk.
     actions: Vec<Vec<Pack>>,
     first: u32,
     count: usize,
     seed: u64,
 }
 
-/// What a step gives, one row an environment.
+/// The results of a step, one row per environment.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rows {
-    /// What to act on next: after a finished episode, the first observation of the next one.
+    /// The observation to act on: for a finished episode, the first one of the next episode.
     pub observation: Vec<f32>,
-    /// In rows where an episode has just finished: its last observation. Other rows hold old values.
+    /// In rows whose episode has just finished: its final observation. Other rows keep old values.
     pub final_observation: Vec<f32>,
     /// Reward.
     pub reward: Vec<f32>,
-    /// Measure of the step.
+    /// Measures of the step.
     pub measure: Vec<f32>,
-    /// The episode ended by itself: there is nothing after the final observation.
+    /// The episode terminated: nothing follows the final observation.
     pub terminated: Vec<bool>,
-    /// The episode was cut off: the final observation has a future that will not be seen.
+    /// The episode was truncated: what would have followed the final observation is unknown.
     pub truncated: Vec<bool>,
 }
 
 impl Batch {
-    /// Environments `ids` under `seed`, on the fastest instruction set. Reset before the first step.
+    /// Environments `ids` under `seed`, on the fastest instruction set. Reset them before the first step.
     pub fn new(env: Arc<Environment>, ids: Range<u32>, seed: u64) -> Batch {
         Batch::with_isa(env, ids, seed, Isa::best())
     }
@@ -75,17 +75,18 @@ impl Batch {
         self.count == 0
     }
 
-    /// Number of the first environment, and the seed.
+    /// The number of the first environment, and the seed.
     pub(crate) fn identity(&self) -> (u32, u64) {
         (self.first, self.seed)
     }
 
-    /// What kind of environments these are.
+    /// The environment that all of them share.
     pub fn environment(&self) -> &Arc<Environment> {
         &self.env
     }
 
-    /// The chunks, each to be driven alone: policy and physics of one chunk run in cache, without a barrier a step.
+    /// The chunks, which can be stepped independently: policy and physics of a chunk stay in cache, without a barrier
+    /// per step.
     pub fn chunks_mut(&mut self) -> &mut [Chunk] {
         &mut self.chunks
     }
@@ -95,7 +96,7 @@ impl Batch {
         &self.chunks
     }
 
-    /// The chunks, for callers that drive each on its own.
+    /// The chunks, for callers that step each on its own.
     pub fn into_chunks(self) -> Vec<Chunk> {
         self.chunks
     }
@@ -113,7 +114,7 @@ impl Batch {
         }
     }
 
-    /// Starts new episodes everywhere and writes their first observations.
+    /// Starts new episodes in all environments and writes their first observations.
     ///
     /// # Panics
     /// If `rows` was not made by [`Batch::rows`] of a batch of this size.
@@ -140,8 +141,8 @@ impl Batch {
         }
     }
 
-    /// One step of every environment under `actions` (a row each, limited to ±1). An action that is not a number
-    /// makes the world of its environment so, which ends the episode.
+    /// Steps every environment with `actions` (a row each, clipped to ±1). An action that is not a number makes the
+    /// state of its environment not finite, which ends the episode.
     ///
     /// # Panics
     /// If `actions` or `rows` have the wrong size.
@@ -162,7 +163,7 @@ impl Batch {
         );
         inputs.zip(outputs.into_par_iter()).for_each(
             |((index, (chunk, packs)), (observation, last, reward, measure, terminated, truncated))| {
-                // Sliced and not zipped: a robot without actuators has empty rows, and steps all the same.
+                // Sliced rather than zipped: a robot without actuators has empty rows and is stepped all the same.
                 chunk.pack_actions(&actions[index * CHUNK * act..][..chunk.len() * act], packs);
                 chunk.step(packs);
                 chunk.unpack(width, observation, |group| &group.observation);

@@ -1,37 +1,37 @@
-//! A few dozen environments that one core drives, alone and for as many steps as its caller likes.
+//! A few dozen environments that one core steps, independently of all others.
 
 use std::fmt;
 use std::sync::Arc;
 
 use magpie_random::Stream;
-use magpie_simd::{Isa, LANES, Lanes, Number, Pack, Simd, Task, pack_rows, unpack_rows};
+use magpie_simd::{Isa, LANES, Lanes, Number, Pack, Simd, SimdTask, pack_rows, unpack_rows};
 
 use crate::environment::Environment;
 use crate::group::{ALL_LANES, Group, LaneSet, members};
 use crate::simulator::{ResetDraws, Simulation};
 
-/// Environments in one chunk: enough rows to fill a matrix kernel, few enough that state, policy and activations
-/// stay in the second-level cache. Part of how work is cut, so results must not depend on it, and do not.
+/// The number of environments in a chunk: enough rows to fill a matrix kernel, few enough that state, policy and
+/// activations stay in the second-level cache. Results do not depend on it.
 pub const CHUNK: usize = 64;
 
 /// Up to [`CHUNK`] environments, in groups of sixteen lanes.
 ///
-/// Actions go in and observations come out as packs (one pack an entry, one lane an environment), the layout in which
-/// both physics and small networks are fastest; a [`Batch`](crate::Batch) speaks rows.
+/// Actions and observations are packs (one pack per entry, one lane per environment), the layout in which both physics
+/// and small networks are fastest; a [`Batch`](crate::Batch) uses rows.
 pub struct Chunk {
     env: Arc<Environment>,
     isa: Isa,
     noise: Stream,
-    /// Number of the first environment; its random draws depend on it and on nothing else.
+    /// The number of the first environment, which alone determines its random draws.
     first: u32,
     count: usize,
-    /// Steps and resets made so far.
+    /// The number of steps and resets so far.
     clock: u64,
     groups: Vec<Group>,
     simulation: Box<dyn Simulation>,
-    /// The actions of a step, limited to ±1.
+    /// The actions of a step, clipped to ±1.
     limited: Vec<Pack>,
-    /// The state of an environment on its way to another lane.
+    /// The state of an environment that is being moved to another lane.
     state: Vec<f32>,
 }
 
@@ -68,17 +68,17 @@ impl Chunk {
         self.first
     }
 
-    /// Steps and resets made so far.
+    /// The number of steps and resets so far.
     pub fn clock(&self) -> u64 {
         self.clock
     }
 
-    /// The groups of sixteen; lanes of the last one beyond [`Chunk::len`] are idle company.
+    /// The groups of sixteen lanes; lanes of the last group beyond [`Chunk::len`] are not used.
     pub fn groups(&self) -> &[Group] {
         &self.groups
     }
 
-    /// Starts new episodes everywhere.
+    /// Starts new episodes in all environments.
     pub fn reset(&mut self) {
         self.clock += 1;
         for index in 0..self.groups.len() {
@@ -98,7 +98,7 @@ impl Chunk {
         self.simulation.reset(index, lanes, draws, group);
     }
 
-    /// One step of every environment; finished episodes start anew. `actions` holds `action_size` packs a group.
+    /// Steps every environment; finished episodes are reset. `actions` holds `action_size` packs per group.
     ///
     /// # Panics
     /// If `actions` has another length.
@@ -106,7 +106,7 @@ impl Chunk {
         self.step_groups(self.groups.len(), actions, true);
     }
 
-    /// One step of the first `groups` groups, without new episodes: what happens in finished ones has no meaning.
+    /// Steps the first `groups` groups without resets; the results of finished episodes are meaningless.
     ///
     /// # Panics
     /// If `actions` does not hold `action_size` packs for each of the groups.
@@ -132,11 +132,11 @@ impl Chunk {
         }
     }
 
-    /// Copies state and observation of the environment in (group, lane) `from` over the one in `to`, which lies in
-    /// another group: so that unfinished episodes can share fewer groups.
+    /// Copies state and observation of the environment in (group, lane) `from` over the one in `to`, which must be in
+    /// another group. This lets unfinished episodes share fewer groups.
     ///
     /// # Panics
-    /// If the groups are the same or not there.
+    /// If the groups are the same or do not exist.
     pub fn move_lane(&mut self, from: (usize, usize), to: (usize, usize)) {
         let [source, target] = self.groups.get_disjoint_mut([from.0, to.0]).expect("two different groups");
         target.steps[to.1] = source.steps[from.1];
@@ -148,10 +148,10 @@ impl Chunk {
         self.simulation.restore(to, &self.state);
     }
 
-    /// Turns rows of actions into packs.
+    /// Converts rows of actions to packs.
     pub fn pack_actions(&self, rows: &[f32], packs: &mut [Pack]) {
         struct PackRows<'a>(usize, &'a [f32], &'a mut [Pack]);
-        impl Task for PackRows<'_> {
+        impl SimdTask for PackRows<'_> {
             type Output = ();
             #[inline(always)]
             fn run<S: Simd>(self, token: S) {
@@ -166,10 +166,10 @@ impl Chunk {
         }
     }
 
-    /// Writes one kind of packs of every group as rows.
+    /// Writes one kind of packs of all groups as rows.
     pub(crate) fn unpack(&self, width: usize, rows: &mut [f32], select: fn(&Group) -> &[Pack]) {
         struct Unpack<'a>(&'a Chunk, usize, &'a mut [f32], fn(&Group) -> &[Pack]);
-        impl Task for Unpack<'_> {
+        impl SimdTask for Unpack<'_> {
             type Output = ();
             #[inline(always)]
             fn run<S: Simd>(self, token: S) {
@@ -184,7 +184,7 @@ impl Chunk {
         }
     }
 
-    /// Writes the final observations of episodes that have just finished; other rows are left alone.
+    /// Writes the final observations of episodes that have just finished; other rows are not changed.
     pub(crate) fn unpack_final(&self, width: usize, rows: &mut [f32]) {
         for (group, rows) in self.groups.iter().zip(rows.chunks_mut(width * LANES)) {
             for lane in members(group.done()) {
@@ -196,12 +196,12 @@ impl Chunk {
         }
     }
 
-    /// Appends the state of the world of an environment.
+    /// Appends the state of an environment's world.
     pub(crate) fn save_state(&self, environment: usize, state: &mut Vec<f32>) {
         self.simulation.save((environment / LANES, environment % LANES), state);
     }
 
-    /// Puts environment `environment` where it was: state of its world, observation, and steps made in the episode.
+    /// Restores environment `environment`: the state of its world, its observation, and the steps made in the episode.
     pub(crate) fn restore(&mut self, environment: usize, state: &[f32], observation: &[f32], steps: u32) {
         let (index, lane) = (environment / LANES, environment % LANES);
         self.simulation.restore((index, lane), state);
@@ -227,10 +227,10 @@ impl fmt::Debug for Chunk {
     }
 }
 
-/// Actions as simulators take them.
+/// Clips actions for the simulator.
 struct Limit<'a>(&'a [Pack], &'a mut [Pack]);
 
-impl Task for Limit<'_> {
+impl SimdTask for Limit<'_> {
     type Output = ();
     #[inline(always)]
     fn run<S: Simd>(self, token: S) {

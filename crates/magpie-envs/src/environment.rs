@@ -1,4 +1,4 @@
-//! What all environments of a batch share: what they are called, what they show, and who simulates them.
+//! What all environments of a batch share: their description and their simulator.
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,27 +7,27 @@ use crate::measure::Dimension;
 use crate::simulator::Simulator;
 use crate::task::SearchHints;
 
-/// Shared by all environments of a batch; never changes.
+/// The immutable part that all environments of a batch share.
 ///
-/// [`Environment::new`](Environment::new) makes one of magpie's tasks, [`Environment::from_simulator`] any other.
+/// [`Environment::new`](Environment::new) creates one of magpie's tasks, [`Environment::from_simulator`] any other.
 #[derive(Clone)]
 pub struct Environment {
     description: Description,
     simulator: Arc<dyn Simulator>,
 }
 
-/// What an environment says about itself.
+/// The description of an environment.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Description {
     /// Name of the task.
     pub task: String,
-    /// Name of the robot that does it.
+    /// Name of the robot.
     pub robot: String,
-    /// The entries of an observation, in their order.
+    /// The entries of an observation, in order.
     pub observation: Vec<Entry>,
-    /// The entries of an action, in their order.
+    /// The entries of an action, in order.
     pub action: Vec<Entry>,
-    /// How behaviour is measured, as in configuration files.
+    /// Name of the measure, as in configuration files.
     pub measure: String,
     /// The dimensions of the measure.
     pub dimensions: Vec<Dimension>,
@@ -35,49 +35,49 @@ pub struct Description {
     pub episode_steps: u32,
     /// Duration of a step in simulated time, in s.
     pub step_seconds: f64,
-    /// What a search should know of the task.
+    /// Hints for a search on the task.
     pub hints: SearchHints,
 }
 
-/// What an entry of an observation or action means.
+/// The meaning of an entry of an observation or action.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
     /// In words.
     pub meaning: String,
-    /// Unit of the number; "1" if it has none.
+    /// Unit of the value; "1" if it has none.
     pub unit: String,
 }
 
 impl Entry {
-    /// An entry that means `meaning`, counted in `unit`.
+    /// An entry with this meaning and unit.
     pub fn new(meaning: impl Into<String>, unit: impl Into<String>) -> Entry {
         Entry { meaning: meaning.into(), unit: unit.into() }
     }
 }
 
-/// A description of nothing that could be run.
+/// A description that cannot be run.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("an environment needs {0}")]
 pub struct DescriptionError(&'static str);
 
-/// Dimensions that a measure may have: pictures show them in pairs, and more than this cannot be read.
+/// The largest number of measures: plots show them in pairs, which become unreadable beyond this.
 pub const MOST_MEASURES: usize = 16;
 
 impl Environment {
-    /// An environment whose worlds are those of `simulator`.
+    /// An environment whose worlds come from `simulator`.
     ///
     /// # Errors
-    /// If there is nothing to observe or to measure, or an episode has no steps.
+    /// If observations or measures are empty, or an episode has no steps.
     pub fn from_simulator(
         description: Description,
         simulator: impl Simulator + 'static,
     ) -> Result<Environment, DescriptionError> {
         for (there, what) in [
-            (!description.observation.is_empty(), "at least one entry of an observation"),
-            (!description.dimensions.is_empty(), "at least one dimension of a measure"),
+            (!description.observation.is_empty(), "at least one observation entry"),
+            (!description.dimensions.is_empty(), "at least one measure dimension"),
             (
                 description.dimensions.len() <= MOST_MEASURES,
-                "at most 16 dimensions of a measure, all feet together",
+                "at most 16 measure dimensions, all feet together",
             ),
             (description.episode_steps > 0, "episodes of at least one step"),
         ] {
@@ -98,32 +98,32 @@ impl Environment {
         &self.description.robot
     }
 
-    /// Number of entries of an observation.
+    /// The number of entries of an observation.
     pub fn observation_size(&self) -> usize {
         self.description.observation.len()
     }
 
-    /// Number of entries of an action.
+    /// The number of entries of an action.
     pub fn action_size(&self) -> usize {
         self.description.action.len()
     }
 
-    /// What the entries of an observation mean.
+    /// The meanings of the entries of an observation.
     pub fn observation_entries(&self) -> &[Entry] {
         &self.description.observation
     }
 
-    /// What the entries of an action mean.
+    /// The meanings of the entries of an action.
     pub fn action_entries(&self) -> &[Entry] {
         &self.description.action
     }
 
-    /// How behaviour is measured, as in configuration files.
+    /// Name of the measure, as in configuration files.
     pub fn measure(&self) -> &str {
         &self.description.measure
     }
 
-    /// Number of dimensions of the measure.
+    /// The number of dimensions of the measure.
     pub fn measure_size(&self) -> usize {
         self.description.dimensions.len()
     }
@@ -143,7 +143,7 @@ impl Environment {
         self.description.step_seconds
     }
 
-    /// What a search should know of the task.
+    /// Hints for a search on the task.
     pub fn hints(&self) -> &SearchHints {
         &self.description.hints
     }

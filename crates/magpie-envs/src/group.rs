@@ -1,30 +1,30 @@
-//! What sixteen environments gave in their last step.
+//! The results of the last step of sixteen environments.
 
 use magpie_simd::{LANES, Pack};
 
-/// Lane i of a set of environments is bit i.
+/// A set of lanes of a group: bit i is lane i.
 pub type LaneSet = u32;
 
 /// Every lane of a group.
 pub(crate) const ALL_LANES: LaneSet = LaneSet::MAX >> (LaneSet::BITS as usize - LANES);
 
-/// What the last step gave, one lane an environment.
+/// The results of the last step, one lane per environment.
 #[derive(Debug, Clone)]
 pub struct Group {
-    /// What to act on next: after a finished episode, the first observation of the next one.
+    /// The observation to act on: for a finished episode, the first one of the next episode.
     pub observation: Vec<Pack>,
-    /// In the lanes of [`Group::done`], the last observation of the episode that has just finished; not written by
-    /// steps without reset, after which [`Group::observation`] is that observation itself.
+    /// In the lanes of [`Group::done`], the final observation of the episode that has just finished. Steps without
+    /// reset do not write it, because [`Group::observation`] then is that observation.
     pub final_observation: Vec<Pack>,
     /// Reward of the last step.
     pub reward: Pack,
-    /// Measure of the last step, one pack a dimension.
+    /// Measures of the last step, one pack per dimension.
     pub measure: Vec<Pack>,
-    /// Episodes that ended by themselves in the last step.
+    /// Episodes that terminated in the last step.
     pub terminated: LaneSet,
-    /// Episodes that were cut off in the last step because they had lasted long enough.
+    /// Episodes that were truncated in the last step because of their length.
     pub truncated: LaneSet,
-    /// Steps made in the current episode.
+    /// The number of steps in the current episode.
     pub(crate) steps: [u32; LANES],
 }
 
@@ -47,7 +47,7 @@ impl Group {
         self.terminated | self.truncated
     }
 
-    /// Counts a step and cuts off episodes that have lasted `episode_steps`.
+    /// Counts a step, and truncates episodes that have lasted `episode_steps`.
     pub(crate) fn count_step(&mut self, episode_steps: u32) {
         self.truncated = 0;
         for (lane, steps) in self.steps.iter_mut().enumerate() {

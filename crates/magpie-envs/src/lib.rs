@@ -1,14 +1,14 @@
-//! The tasks: reset, observe, reward, end; measures of behaviour; batches of environments.
+//! Tasks (observation, reward, termination), measures of behaviour, and batches of environments.
 //!
-//! Three nouns. A [`Task`] is data: what is observed, what is paid, when it is over. An [`Environment`] is a task with
-//! a robot, a [`Measure`] of behaviour and a perturbed or unperturbed world; it is shared and never changes. A
-//! [`Batch`] is N environments in motion: cut into [`Chunk`]s that one core drives, those into [`Group`]s of sixteen
-//! lanes. What happens in an environment depends on the seed, its number and the actions it gets, and on nothing else.
+//! There are three main types. A [`Task`] is data: its observation, reward and termination. An [`Environment`] is a
+//! task with a robot, a [`Measure`] of behaviour and an optional perturbation of the world; it is immutable and shared.
+//! A [`Batch`] is N running environments, divided into [`Chunk`]s that one core steps, and those into [`Group`]s of
+//! sixteen lanes. The course of an environment depends only on the seed, its number and its actions.
 //!
-//! Whose physics it is, nobody else knows: an environment holds a [`Simulator`], which makes a [`Simulation`] for each
-//! chunk. [`Environment::new`] takes the rigid bodies of `magpie-physics`, [`Environment::from_simulator`] anything else.
+//! Only the [`Simulator`] of an environment knows the physics; it creates a [`Simulation`] for each chunk.
+//! [`Environment::new`] uses the rigid bodies of `magpie-physics`, [`Environment::from_simulator`] any other simulator.
 //!
-//! Beside batches there is [`replay_f64`], which runs the same formulas in double precision from recorded states.
+//! In addition, [`replay_f64`] runs the same formulas in double precision from recorded states.
 //!
 //! ```
 //! use std::sync::Arc;

@@ -1,26 +1,27 @@
-//! Measures: the numbers by which behaviors differ. Each is defined per step; that of an episode is the mean.
+//! Measures: the numbers by which behaviours differ. They are defined per step; an episode's measures are means over
+//! its steps.
 
 use serde::Deserialize;
 
-/// A way to describe behaviour: quantities that are averaged over an episode.
+/// A description of behaviour: quantities that are averaged over an episode.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Measure {
-    /// As configuration files and results call it.
+    /// The name in configuration files and results.
     pub name: String,
-    /// What is measured, in order.
+    /// The measured quantities, in order.
     pub parts: Vec<MeasurePart>,
 }
 
-/// A quantity, and the range that an archive distinguishes.
+/// A quantity and its range in the archive.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MeasurePart {
-    /// What is measured.
+    /// The measured quantity.
     pub quantity: Quantity,
-    /// Smallest and largest value that an archive distinguishes, the same for all dimensions of the quantity.
+    /// Smallest and largest value that the archive distinguishes, the same for all dimensions of the quantity.
     pub range: [f64; 2],
 }
 
-/// Something that can be measured in every step.
+/// A quantity that can be measured in every step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Quantity {
@@ -45,14 +46,14 @@ pub enum Quantity {
 /// One dimension of a measure.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Dimension {
-    /// What it is called in tables and plots.
+    /// The name in tables and plots.
     pub name: String,
-    /// Smallest and largest value that an archive distinguishes.
+    /// Smallest and largest value that the archive distinguishes.
     pub range: [f64; 2],
 }
 
 impl Quantity {
-    /// The range of a quantity that is bounded by itself.
+    /// The natural range of a quantity, if it has one.
     pub(crate) fn usual_range(self) -> Option<[f64; 2]> {
         match self {
             Quantity::FootContacts | Quantity::Effort => Some([0.0, 1.0]),
@@ -65,12 +66,12 @@ impl Quantity {
         }
     }
 
-    /// Whether the quantity is about feet.
+    /// Whether the quantity refers to feet.
     pub(crate) fn needs_feet(self) -> bool {
         matches!(self, Quantity::FootContacts | Quantity::LowestFoot)
     }
 
-    /// Names of its dimensions, for a robot with these feet.
+    /// The names of its dimensions, for a robot with these feet.
     fn names<'a>(self, feet: impl Iterator<Item = &'a str>) -> Vec<String> {
         let one = |name: &str| vec![name.to_owned()];
         match self {
@@ -85,7 +86,7 @@ impl Quantity {
         }
     }
 
-    /// Number of its dimensions, for a robot with `feet` feet.
+    /// The number of its dimensions, for a robot with `feet` feet.
     pub(crate) fn size(self, feet: usize) -> usize {
         match self {
             Quantity::FootContacts => feet,
@@ -105,7 +106,7 @@ impl Measure {
         self.parts.iter().flat_map(of).collect()
     }
 
-    /// Whether a robot without feet cannot be measured so.
+    /// Whether the measure requires a robot with feet.
     pub fn needs_feet(&self) -> bool {
         self.parts.iter().any(|part| part.quantity.needs_feet())
     }

@@ -1,50 +1,51 @@
-//! Saving a batch in mid-episode and going on from there as if nothing had happened.
+//! Saving a batch in mid-episode and continuing from there without any difference.
 
 use magpie_simd::LANES;
 
 use crate::batch::Batch;
 use crate::chunk::CHUNK;
 
-/// Everything about a batch that changes, one row an environment. Does not depend on how the batch was cut.
+/// Everything about a batch that changes, one row per environment. It does not depend on the division into chunks.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Snapshot {
-    /// The seed and the number of the first environment: what random draws depend on, besides the clock.
+    /// The seed and the number of the first environment, which determine random draws together with the clock.
     pub seed: u64,
-    /// See above.
+    /// See [`Snapshot::seed`].
     pub first: u32,
-    /// Steps and resets that each environment has made, `[N]`; chunks that were driven alone differ.
+    /// The number of steps and resets of each environment, `[N]`; it differs between chunks that were stepped
+    /// independently.
     pub clock: Vec<u64>,
-    /// State of the worlds as their simulator saves it, `[N, state]`.
+    /// The states of the worlds as saved by their simulator, `[N, state]`.
     pub state: Vec<f32>,
-    /// What each environment was about to act on, `[N, observation]`.
+    /// The observation that each environment will act on next, `[N, observation]`.
     pub observation: Vec<f32>,
-    /// Steps made in the current episode, `[N]`.
+    /// The number of steps in the current episode, `[N]`.
     pub steps: Vec<u32>,
 }
 
-/// A snapshot that does not belong to the batch.
+/// The snapshot does not belong to the batch.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SnapshotMismatch {
-    /// Another number of numbers.
+    /// A table has the wrong length.
     #[error(
         "snapshot: {field} has {found} numbers, but this batch needs {expected}; it was taken from another task, robot or number of environments"
     )]
     Size {
-        /// Which table.
+        /// The table.
         field: &'static str,
-        /// What the batch needs.
+        /// The length required by the batch.
         expected: usize,
-        /// What the snapshot has.
+        /// The length in the snapshot.
         found: usize,
     },
-    /// Other random draws would follow.
+    /// Random draws would differ.
     #[error("snapshot: {field} is {found}, but that of this batch is {expected}")]
     Identity {
         /// Seed or first environment.
         field: &'static str,
-        /// What the batch has.
+        /// The value of the batch.
         expected: u64,
-        /// What the snapshot has.
+        /// The value in the snapshot.
         found: u64,
     },
 }
@@ -73,8 +74,8 @@ impl Batch {
         snapshot
     }
 
-    /// Goes back to a snapshot of a batch of the same kind and size. The last step's rewards, measures and flags are
-    /// not part of it.
+    /// Restores a snapshot of a batch of the same kind and size. Rewards, measures and flags of the last step are not
+    /// part of it.
     pub fn restore(&mut self, snapshot: &Snapshot) -> Result<(), SnapshotMismatch> {
         let state_width = self.environment().simulator().state_size();
         let observation_width = self.environment().observation_size();

@@ -1,5 +1,5 @@
-//! What must not change anything, bit for bit: threads, batch size, position in the batch, the instruction set (where
-//! it has FMA), how the steps are driven, and being saved and restored.
+//! What must not change a single bit: threads, batch size, position in the batch, the instruction set (if it has FMA),
+//! the order in which chunks are stepped, and saving and restoring.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ fn environment(task: &str) -> Arc<Environment> {
     Arc::new(Environment::new(task, Options::default()).unwrap())
 }
 
-/// Actions of environment `id` at step `t`: the same wherever the environment lies.
+/// Actions of environment `id` at step `t`, independent of its position.
 fn actions(env: &Environment, ids: std::ops::Range<u32>, t: u64) -> Vec<f32> {
     let stream = Stream::new(7, "test actions");
     ids.flat_map(|id| {
@@ -21,7 +21,7 @@ fn actions(env: &Environment, ids: std::ops::Range<u32>, t: u64) -> Vec<f32> {
     .collect()
 }
 
-/// Everything that `steps` steps give.
+/// All results of `steps` steps.
 fn run(batch: &mut Batch, ids: std::ops::Range<u32>, steps: std::ops::Range<u64>) -> Vec<Rows> {
     let env = Arc::clone(batch.environment());
     let mut rows = batch.rows();
@@ -30,7 +30,7 @@ fn run(batch: &mut Batch, ids: std::ops::Range<u32>, steps: std::ops::Range<u64>
     }
     steps
         .map(|t| {
-            // Rows of unfinished episodes keep old values; clear them so that they can be compared.
+            // Rows of unfinished episodes keep old values; cleared to make them comparable.
             rows.final_observation.fill(0.0);
             batch.step(&actions(&env, ids.clone(), t), &mut rows);
             rows.clone()
@@ -42,7 +42,7 @@ fn bits(values: &[f32]) -> Vec<u32> {
     values.iter().map(|v| v.to_bits()).collect()
 }
 
-/// Fails unless environment rows `a` (from `first_a`) and `b` (from `first_b`) agree to the bit for `count` rows.
+/// Fails unless environment rows `a` (from `first_a`) and `b` (from `first_b`) are identical for `count` rows.
 fn assert_same(what: &str, a: &[Rows], first_a: usize, b: &[Rows], first_b: usize, count: usize) {
     assert_eq!(a.len(), b.len());
     for (t, (a, b)) in a.iter().zip(b).enumerate() {
@@ -253,7 +253,7 @@ fn seeds_and_episodes_differ() {
     let observe =
         |seed| run(&mut Batch::new(Arc::clone(&env), 0..3, seed), 0..3, 0..1)[0].observation.clone();
     assert_ne!(observe(1), observe(2));
-    // After a finished episode the next one starts with noise of its own.
+    // After a finished episode the next one starts with new noise.
     let mut starts = Vec::new();
     for rows in run(&mut Batch::new(Arc::clone(&env), 0..1, 1), 0..1, 0..300) {
         if rows.terminated[0] {
@@ -326,8 +326,8 @@ fn measures_have_the_declared_shape_and_range() {
             for rows in run(&mut Batch::new(Arc::clone(&env), 0..16, 0), 0..16, 0..50) {
                 for row in rows.measure.chunks(dimensions.len()) {
                     for (value, dimension) in row.iter().zip(&dimensions) {
-                        // Jumps have no upper end, and a foot may be a little below the ground while it is
-                        // pushed out.
+                        // Jumps have no upper limit, and a foot can be slightly below the ground while it is pushed
+                        // out.
                         let range = match measure.as_str() {
                             "jump" => -0.2..=f64::INFINITY,
                             _ => dimension.range[0] - 1e-6..=dimension.range[1] + 1e-6,

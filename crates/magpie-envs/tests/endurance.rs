@@ -1,5 +1,4 @@
-//! A million steps of every task under saturated actions: no number may ever be other than finite, and no step may
-//! allocate.
+//! A million steps of every task with saturated actions: all numbers must stay finite, and no step may allocate.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::Arc;
@@ -13,11 +12,11 @@ struct Counting;
 
 static ALLOCATIONS: AtomicUsize = AtomicUsize::new(0);
 
-// SAFETY: every call is handed on to the system's allocator unchanged.
+// SAFETY: every call is passed to the system's allocator unchanged.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: the caller keeps the contract of `alloc`.
+        // SAFETY: the caller upholds the contract of `alloc`.
         unsafe { System.alloc(layout) }
     }
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
@@ -46,7 +45,7 @@ fn a_million_saturated_steps_stay_finite_and_allocate_nothing() {
             let mut allocations = 0;
             for step in 0..1000 {
                 let mut draws = stream.draws(0, step);
-                // Held for a while in every other environment: constant torque reaches stranger poses than noise.
+                // Constant for a while in every other environment: constant torque reaches stranger poses than noise.
                 for (i, action) in actions.iter_mut().enumerate() {
                     let hold = (i / env.action_size()) % 2 == 1 && !step.is_multiple_of(50);
                     if !hold {
@@ -59,7 +58,8 @@ fn a_million_saturated_steps_stay_finite_and_allocate_nothing() {
                 if step >= 100 {
                     allocations += ALLOCATIONS.load(Ordering::Relaxed) - before;
                 }
-                // Limits would hide what is not finite, and so could a reset: hence no limits, and the bodies too.
+                // Clipping and resets could hide values that are not finite, so neither is used, and bodies are checked
+                // too.
                 if step % 50 == 0 {
                     assert!(batch.save().state.iter().all(|v| v.is_finite()), "{} at step {step}", task);
                 }

@@ -1,7 +1,7 @@
-//! Resets, single steps and trajectories against Brax 0.1.0, in double precision and in lanes.
+//! Resets, single steps and trajectories compared with Brax 0.1.0, in double precision and in lanes.
 //!
-//! Double precision has to agree to 1e-9 on every array. Lanes may differ by four times the largest difference
-//! between Brax in single and in double precision (`physics/tolerances.json`); contact and done flags must be equal.
+//! Double precision must agree to 1e-9 in every array. Lanes may differ by four times the largest difference between
+//! Brax in single and in double precision (`physics/tolerances.json`); contact and done flags must be equal.
 
 use magpie_envs::{Replayed, Stage, States, TASKS, Task, replay_f32, replay_f64};
 use magpie_golden::{Array, Npz, assert_close};
@@ -28,7 +28,7 @@ fn tolerances() -> serde_json::Value {
     serde_json::from_str(&magpie_golden::text("physics/tolerances.json")).unwrap()
 }
 
-/// Replays in the given precision; results widened.
+/// Replays in the given precision and widens the results.
 fn replay(
     task: &str,
     precision: Precision,
@@ -71,7 +71,7 @@ fn single_steps(task: &str, precision: Precision) {
 
     let mut golden = Npz::open(&format!("physics/single_step_f64/{}.npz", task));
     let listed = tolerances();
-    // No tolerance is listed for the sums of contact changes: that of the velocity they change applies.
+    // No tolerance is listed for the sums of contact changes, so that of the changed velocity applies.
     for (values, array, quantity) in [
         (&got.states.pos, "next_pos", "pos"),
         (&got.states.rot, "next_rot", "rot"),
@@ -94,7 +94,7 @@ fn single_steps(task: &str, precision: Precision) {
     assert_eq!(got.feet_contact, golden.array("next_feet_contact").data, "{} feet", task);
 }
 
-/// How many steps of a trajectory can be compared before chaos takes over (README of the data).
+/// The number of steps of a trajectory that can be compared before chaos dominates (README of the data).
 fn horizon(task: &str, precision: Precision) -> usize {
     match (task, precision) {
         ("halfcheetah", Precision::Double) => 20,
@@ -105,13 +105,14 @@ fn horizon(task: &str, precision: Precision) -> usize {
     }
 }
 
-/// For this many steps of halfcheetah, double precision agrees to 1e-9 on every array. Then rounding has grown: its
-/// joint rates differ by 3e-9 in the third step and by 7e-6 in the fourth, while positions still agree to 1e-9.
+/// The number of steps for which halfcheetah in double precision agrees to 1e-9 in every array. Then rounding errors
+/// have grown: joint rates differ by 3e-9 in the third step and by 7e-6 in the fourth, while positions still agree to
+/// 1e-9.
 const HALFCHEETAH_EXACT: usize = 2;
 
-/// Allowed difference after `step` steps: four times what is listed for lanes. In double precision 1e-9, except that
-/// halfcheetah multiplies any error by a hundred thousand in twenty steps: there, a hundred times the distance that
-/// an independent implementation is listed to have at 5 and 20 steps (1e-10, 3e-7).
+/// Tolerance after `step` steps: four times the listed one for lanes. In double precision 1e-9, except for halfcheetah,
+/// which amplifies any error by a hundred thousand in twenty steps: there, a hundred times the listed distance of an
+/// independent implementation at 5 and 20 steps (1e-10, 3e-7).
 fn allowed(listed: &serde_json::Value, task: &str, precision: Precision, step: usize) -> f64 {
     let horizons = listed["horizons"].as_array().expect("horizons");
     let place =
@@ -165,7 +166,7 @@ fn trajectories(task: &str, precision: Precision) {
     }
     compare(&got.done, &golden.array("done"), compared, &|_| 0.0);
     compare(&got.feet_contact, &golden.array("feet_contact"), compared, &|_| 0.0);
-    // The extra measures are given in single precision only: they may be off by as much as positions are.
+    // The additional measures are given in single precision only, so that the tolerance of positions applies.
     let lanes = Precision::Lanes(Isa::best());
     let single = |step| 1e-6 + 2.0 * allowed(&listed, task, lanes, step);
     let compared = compared.min(horizon(task, lanes));
@@ -216,7 +217,7 @@ fn pose<N: Number>(token: N::Token, task: &str, angles: &[f64], velocities: &[f6
 
 fn pose_in(precision: Precision, task: &str, angles: &[f64], velocities: &[f64]) -> Posed {
     struct InLanes<'a>(&'a str, &'a [f64], &'a [f64]);
-    impl magpie_simd::Task for InLanes<'_> {
+    impl magpie_simd::SimdTask for InLanes<'_> {
         type Output = Posed;
         #[inline(always)]
         fn run<S: Simd>(self, token: S) -> Posed {
@@ -236,7 +237,7 @@ fn resets(task: &str, precision: Precision) {
     let bodies = ["pos", "rot", "vel", "ang"].map(|name| golden.array(name));
     let (obs, feet) = (golden.array("obs"), golden.array("feet_contact"));
     let rest = stage::<f64>(task).model.rest_angles();
-    // About 4e-7 is what single precision reaches at reset (README), times four.
+    // Single precision reaches about 4e-7 at reset (README), times four.
     let tolerance = if precision == Precision::Double { 1e-9 } else { 1.6e-6 };
     assert!(obs.shape[0] > 0);
     for i in 0..obs.shape[0] {
@@ -246,7 +247,7 @@ fn resets(task: &str, precision: Precision) {
         for (got, want) in posed.bodies.iter().zip(&bodies) {
             assert_close(&format!("{} {i}", want.name), got, &want.row(i)[..got.len()], tolerance);
         }
-        // The lowest point of robots that are placed on the ground lies exactly on it, so rounding decides whether
+        // The lowest point of robots that are placed on the ground lies exactly on it, so that rounding decides whether
         // it touches: neither their flags nor the contact part of the ant's observation can be compared.
         let comparable = if task == "ant" { 27 } else { obs.shape[1] };
         // Humanoid's observation multiplies positions by masses of up to 9 kg.

@@ -1,5 +1,6 @@
-//! Feet do not pass a bar that is higher than the robot: every robot is thrown at it with its limbs at full torque. Only
-//! feet collide, so the rest of the robot goes through and drags at them: a hard test of the contact.
+//! Feet must not pass a hurdle that is higher than the robot: every robot is thrown at it with its limbs at full
+//! torque. Only feet collide, so the rest of the robot passes through and pulls at them, which is a hard test of the
+//! contact.
 
 use magpie_envs::{Stage, States, TASKS, Task, replay_f32, replay_f64};
 use magpie_physics::robot::Robot;
@@ -11,7 +12,7 @@ const RUNS: usize = 48;
 const STEPS: usize = 150;
 const BAR: f64 = 1.5;
 
-/// The default pose, with the ground as last body, moving forward at 4 m/s; once for every run.
+/// The default pose, with the ground as the last body, moving forward at 4 m/s, once for each run.
 fn start(robot: &Robot) -> States<f64> {
     let model: Model<f64> = Model::new(robot, &Perturbation::default());
     let mut world: World<f64> = World::new(&model);
@@ -33,7 +34,7 @@ fn start(robot: &Robot) -> States<f64> {
     states
 }
 
-/// Torques at their limits, held for ten steps.
+/// Torques at their limits, constant for ten steps.
 fn actions(size: usize) -> Vec<f64> {
     let stream = Stream::new(1, "hurdle actions");
     let mut actions = Vec::new();
@@ -46,7 +47,7 @@ fn actions(size: usize) -> Vec<f64> {
     actions
 }
 
-/// How many feet, over all runs, ever came to the other side.
+/// The number of feet, over all runs, that ever reached the other side.
 fn passed(robot: &Robot, what: &str, positions: &[f64]) -> usize {
     let bodies = robot.bodies.len() + 1;
     let mut nearest = f64::NEG_INFINITY;
@@ -71,8 +72,8 @@ fn feet_do_not_pass_a_bar_that_is_higher_than_the_robot() {
         let (robot, definition) = (Robot::builtin(task).unwrap(), Task::named(task).unwrap());
         let (start, actions) = (start(&robot), actions(robot.action_size()));
         let double = replay_f64(&Stage::new(&definition, &robot, &perturbation), &start, &actions, STEPS);
-        // Halfcheetah's feet turn at up to 270 rad/s, a foot's length in two substeps: the torso that has gone through the
-        // bar ahead of them pulls one in a hundred along.
+        // Halfcheetah's feet turn at up to 270 rad/s, a foot's length in two substeps: the torso, which has already
+        // passed the hurdle, pulls one in a hundred along.
         let allowed = if task == "halfcheetah" { 2 * RUNS / 50 } else { 0 };
         let through = passed(&robot, task, &double.states.pos);
         assert!(through <= allowed, "{} in double precision: {through} feet", task);

@@ -8,7 +8,7 @@ use magpie_envs::{Batch, Description, Environment, Rows, Simulation, Simulator};
 use magpie_simd::Isa;
 use point_mass::EPISODE;
 
-/// Point i goes along x with speed i / 20 - 1; after so many steps.
+/// The position of point i after this many steps along x, with speed i / 20 - 1.
 fn run(batch: &mut Batch, rows: &mut Rows, steps: u32) {
     let actions: Vec<f32> = (0..batch.len()).flat_map(|i| [i as f32 / 20.0 - 1.0, 0.5]).collect();
     for _ in 0..steps {
@@ -25,13 +25,13 @@ fn points_move_are_paid_and_start_anew() {
     assert!(starts.iter().all(|place| place.abs() < 0.1), "{starts:?}");
     run(&mut batch, &mut rows, 1);
     for i in 0..100 {
-        // Actions are limited before a simulator gets them: from point 40 on they are 1.
+        // Actions are clipped before a simulator receives them: from point 40 on they are 1.
         let speed = (i as f32 / 20.0 - 1.0).min(1.0);
         assert_eq!(rows.reward[i], 0.1 * speed, "{i}");
         assert_eq!(rows.observation[2 * i], starts[2 * i] + 0.1 * speed, "{i}");
         assert_eq!(rows.measure[2 * i..][..2], rows.observation[2 * i..][..2]);
     }
-    // At full speed it is 20 steps to the edge, at half of it 40: the time of an episode.
+    // At full speed the edge is 20 steps away, at half speed 40, which is the length of an episode.
     run(&mut batch, &mut rows, 19);
     assert!(rows.terminated[60] || rows.observation[2 * 60] > 1.8);
     run(&mut batch, &mut rows, EPISODE - 20);
@@ -80,5 +80,5 @@ fn environments_of_nothing_are_refused() {
         hints: Default::default(),
     };
     let error = Environment::from_simulator(description, Nothing).unwrap_err().to_string();
-    assert_eq!(error, "an environment needs at least one entry of an observation");
+    assert_eq!(error, "an environment needs at least one observation entry");
 }

@@ -1,4 +1,4 @@
-//! Trains one policy and prints how it does: `cargo run --release --example learn -- walker2d 30e6 key=value...`.
+//! Trains one policy and prints its progress: `cargo run --release --example learn -- walker2d 30e6 key=value...`.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -27,7 +27,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             "gamma" => config.gamma = value.parse()?,
             "entropy" => config.ppo.entropy_weight = value.parse()?,
             "vclip" => config.ppo.value_clip = value.parse()?,
-            _ => return Err(format!("no {key}").into()),
+            _ => return Err(format!("unknown setting {key}").into()),
         }
     }
     let env = Arc::new(Environment::new(task, Options::default())?);

@@ -1,13 +1,13 @@
-//! Environment steps per second of whole PPO iterations, task by task, and where the time goes.
+//! Environment steps per second of full PPO iterations, task by task, and the time of their parts.
 //!
 //! ```text
-//! cargo run --release -p magpie-learn --example ppo_speed -- [SECONDS [ENVIRONMENTS [WINDOW]]]
+//! cargo run --release -p magpie-learn --example ppo_speed -- [SECONDS [ENVIRONMENTS [ROLLOUT_LENGTH]]]
 //! ```
 //!
-//! With the settings of `magpie ppo` otherwise. Four times are measured by turns on the same cores, and the parts are
-//! their differences: *physics* steps the environments with given actions; *inference* is policy and critic on as many
-//! observations, without anything around them; the *window* is what collecting takes with physics, inference and
-//! bookkeeping together; the *update* is a whole iteration without its window. The rest is window - physics - inference.
+//! All other settings are those of `magpie ppo`. Four times are measured in turn on the same cores: *physics* steps the
+//! environments with given actions; *inference* evaluates policy and critic on the same number of observations;
+//! *rollout* collects a rollout, with physics, inference and bookkeeping; *update* is a full iteration without its
+//! rollout. The remainder is rollout - physics - inference.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -20,10 +20,10 @@ use rayon::prelude::*;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let argument = |i: usize, otherwise: f64| std::env::args().nth(i).map_or(Ok(otherwise), |s| s.parse());
-    let (seconds, environments, window) =
+    let (seconds, environments, rollout_length) =
         (argument(1, 10.0)?, argument(2, 256.0)? as u32, argument(3, 64.0)? as usize);
     println!(
-        "{} threads, {} kernel, {environments} environments, windows of {window} steps",
+        "{} threads, {} kernel, {environments} environments, rollouts of {rollout_length} steps",
         rayon::current_num_threads(),
         Kernel::best()
     );
@@ -34,12 +34,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for task in TASKS {
         let env = Arc::new(Environment::new(task, Options::default())?);
         let networks = Networks::paper(env.observation_size(), env.action_size())?;
-        let mut config = TrainConfig { rollout_length: window, target_kl: 0.02, ..TrainConfig::default() };
+        let mut config = TrainConfig { rollout_length, target_kl: 0.02, ..TrainConfig::default() };
         config.stop_after = StopAfter::Minibatch;
         config.ppo.adam.learning_rate = 3e-4;
         let agent = Agent::new(&networks, 0);
         let mut trainer = Trainer::new(Arc::clone(&env), 0..environments, networks.clone(), agent, config, 0);
-        let mut physics = Physics::new(&env, environments, window);
+        let mut physics = Physics::new(&env, environments, rollout_length);
         let inference = Inference::new(&networks, trainer.agent.weights.policy.as_slice());
 
         let mut totals = [Duration::ZERO; 4];
@@ -56,7 +56,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             }
             totals[1] += time(|| trainer.observe());
             totals[2] += time(|| physics.run());
-            totals[3] += time(|| inference.run(environments as usize, window));
+            totals[3] += time(|| inference.run(environments as usize, rollout_length));
             rounds += 1;
         }
         let [whole, collecting, physics, inference] = totals.map(|t| t.as_secs_f64());
@@ -64,7 +64,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         println!(
             "{:12} {:10.0} {:7.1} % {:8.1} % {:6.1} % {:4.1} % {:12.1}",
             task,
-            f64::from(rounds * environments) * window as f64 / whole,
+            f64::from(rounds * environments) * rollout_length as f64 / whole,
             share(physics),
             share(inference),
             share(whole - collecting),
@@ -81,28 +81,28 @@ fn time(work: impl FnOnce()) -> Duration {
     start.elapsed()
 }
 
-/// The environments alone, chunk by chunk for a whole window, as collecting drives them.
+/// The environments alone, stepped chunk by chunk for a full rollout, as in collecting one.
 struct Physics {
     batch: Batch,
     actions: Vec<Pack>,
-    window: usize,
+    rollout_length: usize,
 }
 
 impl Physics {
-    fn new(env: &Arc<Environment>, environments: u32, window: usize) -> Physics {
+    fn new(env: &Arc<Environment>, environments: u32, rollout_length: usize) -> Physics {
         let mut batch = Batch::new(Arc::clone(env), 0..environments, 1);
         batch.chunks_mut().iter_mut().for_each(|chunk| chunk.reset());
         let entry = |i: usize| Pack([((i * 7) % 13) as f32 / 6.5 - 1.0; LANES]);
         let actions = (0..CHUNK / LANES * env.action_size()).map(entry).collect();
-        Physics { batch, actions, window }
+        Physics { batch, actions, rollout_length }
     }
 
     fn run(&mut self) {
-        let (actions, window) = (&self.actions, self.window);
+        let (actions, rollout_length) = (&self.actions, self.rollout_length);
         self.batch.chunks_mut().par_iter_mut().for_each(|chunk| {
             let width = actions.len() / (CHUNK / LANES);
             let actions = &actions[..chunk.groups().len() * width];
-            (0..window).for_each(|_| chunk.step(actions));
+            (0..rollout_length).for_each(|_| chunk.step(actions));
         });
     }
 }
@@ -122,13 +122,13 @@ impl Inference {
         Inference { policy, critic }
     }
 
-    fn run(&self, environments: usize, window: usize) {
+    fn run(&self, environments: usize, rollout_length: usize) {
         let panels = CHUNK / LANES;
         (0..environments.div_ceil(CHUNK)).into_par_iter().for_each(|_| {
             let inputs = vec![Pack([0.1; LANES]); panels * self.policy.shape().inputs()];
             let mut traces =
                 (Trace::new(self.policy.shape(), panels), Trace::new(self.critic.shape(), panels));
-            for _ in 0..window {
+            for _ in 0..rollout_length {
                 std::hint::black_box(self.policy.forward(&inputs, &mut traces.0));
                 std::hint::black_box(self.critic.forward(&inputs, &mut traces.1));
             }

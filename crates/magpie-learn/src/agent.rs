@@ -1,52 +1,52 @@
-//! What learning changes, as a record.
+//! The agent: everything that learning changes.
 
-use magpie_nn::normaliser::{Frozen, Running};
+use magpie_nn::normaliser::{Frozen, RunningMeanStd};
 use magpie_nn::ppo::ActorCritic;
 use magpie_nn::{Shape, ShapeError, init};
 use magpie_random::Stream;
 use serde::{Deserialize, Serialize};
 
-/// Normalised observations are limited to plus or minus this.
+/// Normalised observations are clipped to ± this value.
 pub(crate) const OBSERVATION_LIMIT: f32 = 10.0;
-/// Normalised returns, likewise.
+/// Normalised returns are clipped to ± this value.
 pub(crate) const RETURN_LIMIT: f32 = 5.0;
 
-/// The shapes of actor and critic.
+/// The network shapes of actor and critic.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Networks {
-    /// Observation to mean action.
+    /// Maps an observation to the mean action.
     pub actor: Shape,
-    /// Observation to value.
+    /// Maps an observation to its value.
     pub critic: Shape,
 }
 
-/// All that is needed to act: parameters and the normaliser they were learned with.
+/// Everything needed to act: parameters and the observation normaliser they were trained with.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Policy {
-    /// The actor's parameters, then log σ.
+    /// The actor's parameters, followed by log σ.
     pub parameters: Vec<f32>,
-    /// Of observations.
-    pub normaliser: Running,
+    /// Observation normaliser.
+    pub normaliser: RunningMeanStd,
 }
 
 /// A policy and a critic in training.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Agent {
-    /// Parameters of both, with the memory of their optimisers.
+    /// Parameters of actor and critic, with their optimiser state.
     pub weights: ActorCritic,
-    /// Mean and spread of observations.
-    pub observations: Running,
-    /// Mean and spread of returns: value targets are normalised by these.
-    pub returns: Running,
+    /// Observation normaliser.
+    pub observations: RunningMeanStd,
+    /// Statistics of returns, by which value targets are normalised.
+    pub returns: RunningMeanStd,
 }
 
 impl Networks {
-    /// The paper's: actor 128–128, critic 256–256, tanh.
+    /// The paper's networks: tanh, hidden layers of 128–128 (actor) and 256–256 (critic).
     pub fn paper(observation: usize, action: usize) -> Result<Networks, ShapeError> {
         Networks::new(observation, action, 128, 256)
     }
 
-    /// An actor and a critic with two hidden layers each, of these widths, and tanh.
+    /// An actor and a critic with two tanh layers each, of the given widths.
     pub fn new(
         observation: usize,
         action: usize,
@@ -59,14 +59,15 @@ impl Networks {
         })
     }
 
-    /// Length of a policy's row: the actor's parameters and log σ.
+    /// Number of a policy's parameters: the actor's and log σ.
     pub fn policy_len(&self) -> usize {
         self.actor.parameters() + self.actor.outputs()
     }
 }
 
 impl Agent {
-    /// A beginner: orthogonal weights of gain √2, the last layer 0.01 (actor) and 1 (critic), biases and log σ zero.
+    /// An untrained agent: orthogonal weights with gain √2, except 0.01 (actor) and 1 (critic) in the last layer;
+    /// biases and log σ are zero.
     pub fn new(networks: &Networks, seed: u64) -> Agent {
         let stream = Stream::new(seed, "initial parameters");
         let gain = std::f32::consts::SQRT_2;
@@ -75,17 +76,17 @@ impl Agent {
         let critic = init::orthogonal(&networks.critic, gain, 1.0, &mut stream.draws(1, 0));
         Agent {
             weights: ActorCritic::new(policy, critic),
-            observations: Running::new(networks.actor.inputs()),
-            returns: Running::new(1),
+            observations: RunningMeanStd::new(networks.actor.inputs()),
+            returns: RunningMeanStd::new(1),
         }
     }
 
-    /// What normalises observations, with the statistics as they are now.
+    /// The observation normaliser with its current statistics.
     pub fn frozen_normaliser(&self) -> Frozen {
         self.observations.freeze(OBSERVATION_LIMIT)
     }
 
-    /// The acting half.
+    /// The policy.
     pub fn policy(&self) -> Policy {
         Policy { parameters: self.weights.policy.clone(), normaliser: self.observations.clone() }
     }

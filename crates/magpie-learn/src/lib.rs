@@ -1,25 +1,25 @@
-//! Learning to act: proximal policy optimisation over many environments at once.
+//! Reinforcement learning: proximal policy optimisation in many parallel environments.
 //!
-//! Three nouns. An [`Agent`] is a record: a policy and a critic with their optimisers and normalisers; everything that
-//! learning changes. A [`RolloutBuffer`] is what an agent did for a number of steps in all its environments, as tables with
-//! one row a step. A [`Trainer`] owns an agent and its environments, and repeats: collect a rollout, let the caller rewrite
-//! its rewards, hand it to the [`Learner`].
+//! There are three main types. An [`Agent`] is a policy and a critic with their optimisers and normalisers: everything
+//! that learning changes. A [`RolloutBuffer`] holds the steps of an agent in all its environments, as tables with one
+//! row per step. A [`Trainer`] owns an agent and its environments and repeats: collect a rollout, let the caller
+//! rewrite its rewards, pass it to the [`Learner`].
 //!
 //! ```text
 //! environments ─collect─► rollout ─(rewards may be rewritten)─► learner: advantages, update ─► agent
 //! ```
 //!
-//! A chunk of environments runs the whole rollout alone, policy, critic and physics in cache, without waiting for the
-//! others; normalisers are frozen meanwhile and merge what was seen at its end, in the order of the chunks. So nothing
-//! depends on the number of threads. [`evaluate`] runs whole episodes of many policies, [`record`] writes
-//! one of each down, step by step.
+//! Each chunk of environments runs a whole rollout on its own, with policy, critic and physics in cache, without
+//! waiting for the others. Normalisers are frozen during a rollout and updated at its end, in the order of the chunks,
+//! so that results do not depend on the number of threads. [`evaluate`] runs full episodes of many policies; [`record`]
+//! records one episode of each, step by step.
 
 mod agent;
 mod config;
 mod evaluate;
 mod learner;
 mod likelihood;
-mod player;
+mod policy_runner;
 mod record;
 mod rollout;
 mod rollout_buffer;
@@ -29,7 +29,7 @@ pub use agent::{Agent, Networks, Policy};
 pub use config::{StopAfter, TrainConfig};
 pub use evaluate::{Evaluation, evaluate};
 pub use learner::{Learner, LearnerFactory, UpdateError, UpdateStats, gae};
-pub use player::Actions;
+pub use policy_runner::Actions;
 pub use record::{Recording, record};
 pub use trainer::{Episodes, Iteration, Trainer, TrainerState, iterate_all};
 

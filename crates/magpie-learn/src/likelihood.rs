@@ -1,9 +1,9 @@
-//! How likely a policy is to do what somebody else did.
+//! The likelihood of given actions under a policy.
 
 use magpie_nn::gaussian::Gaussian;
 use magpie_nn::rows::gather;
 use magpie_nn::{Network, Trace};
-use magpie_simd::{Isa, LANES, Lanes, Number, Pack, Simd, Task};
+use magpie_simd::{Isa, LANES, Lanes, Number, Pack, Simd, SimdTask};
 
 use crate::agent::{Networks, OBSERVATION_LIMIT, Policy};
 
@@ -11,7 +11,7 @@ use crate::agent::{Networks, OBSERVATION_LIMIT, Policy};
 const BLOCK: usize = 64;
 
 impl Policy {
-    /// log π of actions on raw observations, one row each.
+    /// log π of actions for raw observations, one row each.
     pub fn log_probs(&self, networks: &Networks, observations: &[f32], actions: &[f32]) -> Vec<f32> {
         let isa = Isa::best();
         let (obs, act) = (networks.actor.inputs(), networks.actor.outputs());
@@ -49,7 +49,7 @@ struct LogProb<'a> {
     action: &'a [Pack],
 }
 
-impl Task for LogProb<'_> {
+impl SimdTask for LogProb<'_> {
     type Output = Pack;
     #[inline(always)]
     fn run<S: Simd>(self, token: S) -> Pack {

@@ -1,4 +1,4 @@
-//! One episode of a policy, step by step: what a demonstration is made of.
+//! Recording one episode of a policy, step by step, as in a demonstration.
 
 use std::sync::Arc;
 
@@ -7,27 +7,27 @@ use magpie_simd::{Isa, Pack};
 use rayon::prelude::*;
 
 use crate::agent::{Networks, Policy};
-use crate::player::{Actions, Player};
+use crate::policy_runner::{Actions, PolicyRunner};
 
-/// An episode, as tables with one row a step.
+/// An episode, as tables with one row per step.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Recording {
-    /// Raw observations on which the actions were chosen.
+    /// Raw observations from which the actions were chosen.
     pub observations: Vec<f32>,
-    /// Actions as the environment took them, limited to ±1.
+    /// Actions as the environment received them, clipped to ±1.
     pub actions: Vec<f32>,
-    /// What was observed after the last step.
+    /// The observation after the last step.
     pub final_observation: Vec<f32>,
     /// True rewards.
     pub rewards: Vec<f32>,
     /// Measures of the steps.
     pub measures: Vec<f32>,
-    /// Whether the episode ended by itself; if not, it was cut off.
+    /// Whether the episode terminated; otherwise it was truncated.
     pub terminated: bool,
 }
 
 impl Recording {
-    /// Steps.
+    /// The number of steps.
     pub fn length(&self) -> usize {
         self.rewards.len()
     }
@@ -38,8 +38,8 @@ impl Recording {
     }
 }
 
-/// Runs one episode of each policy to its end and writes down everything. The episode of policy i is environment i
-/// under `seed`, and so the one that [`evaluate`](crate::evaluate) runs when asked for one.
+/// Runs and records one full episode of each policy. The episode of policy i uses environment i under `seed`, so that
+/// it is the one [`evaluate`](crate::evaluate) runs when asked for one episode.
 pub fn record(
     env: &Arc<Environment>,
     networks: &Networks,
@@ -51,24 +51,24 @@ pub fn record(
     let episode = |(i, policy): (usize, &&Policy)| {
         let who = i as u32;
         let batch = Batch::with_isa(Arc::clone(env), who..who + 1, seed, isa);
-        let mut player = Player::new(networks, policy, isa, actions, seed);
+        let mut runner = PolicyRunner::new(networks, policy, isa, actions, seed);
         let mut recording = Recording::default();
         for mut chunk in batch.into_chunks() {
-            play(&mut player, &mut chunk, &mut recording);
+            run_episode(&mut runner, &mut chunk, &mut recording);
         }
         recording
     };
     policies.par_iter().enumerate().map(episode).collect()
 }
 
-fn play(player: &mut Player, chunk: &mut Chunk, recording: &mut Recording) {
+fn run_episode(runner: &mut PolicyRunner, chunk: &mut Chunk, recording: &mut Recording) {
     fn lane(packs: &[Pack]) -> impl Iterator<Item = f32> {
         packs.iter().map(|pack| pack.0[0])
     }
     chunk.reset();
     loop {
         recording.observations.extend(lane(&chunk.groups()[0].observation));
-        let actions = player.act(chunk, 1);
+        let actions = runner.act(chunk, 1);
         recording.actions.extend(lane(actions).map(|a| a.clamp(-1.0, 1.0)));
         chunk.step_without_reset(1, actions);
         let group = &chunk.groups()[0];

@@ -1,18 +1,18 @@
-//! Acting for a rollout: policy, critic and physics of one chunk, step after step in cache.
+//! Collecting a rollout: policy, critic and physics of one chunk, step by step, in cache.
 
 use magpie_envs::{Batch, CHUNK, Chunk, Group, members};
 use magpie_nn::gaussian::{Gaussian, normals};
 use magpie_nn::normaliser::{Frozen, Moments};
 use magpie_nn::{Kernel, Network, Trace};
 use magpie_random::Stream;
-use magpie_simd::{Isa, LANES, Pack, Simd, Task, unpack_rows};
+use magpie_simd::{Isa, LANES, Pack, Simd, SimdTask, unpack_rows};
 use rayon::prelude::*;
 
 use crate::agent::{Agent, Networks};
 use crate::rollout_buffer::{End, RolloutBuffer};
 use crate::trainer::Episodes;
 
-/// An agent frozen for a rollout.
+/// An agent, frozen for a rollout.
 pub(crate) struct Actor {
     isa: Isa,
     policy: Network,
@@ -38,7 +38,7 @@ impl Actor {
 /// The rows of a rollout that one chunk writes.
 struct Rows<'a> {
     observations: &'a mut [f32],
-    /// Empty unless somebody asks for them, and so are the next two.
+    /// Empty unless requested, like the next two.
     raw: &'a mut [f32],
     next: &'a mut [f32],
     ages: &'a mut [u32],
@@ -51,33 +51,33 @@ struct Rows<'a> {
     bootstrap: &'a mut [f32],
 }
 
-/// Returns and lengths so far of the episodes in a chunk, carried from rollout to rollout.
+/// Returns and lengths so far of the unfinished episodes in a chunk, carried from rollout to rollout.
 #[derive(Debug, Clone)]
-pub(crate) struct Running {
+pub(crate) struct EpisodeTotals {
     returns: Vec<f64>,
     lengths: Vec<u32>,
 }
 
-impl Running {
-    pub fn new(environments: usize) -> Running {
-        Running { returns: vec![0.0; environments], lengths: vec![0; environments] }
+impl EpisodeTotals {
+    pub fn new(environments: usize) -> EpisodeTotals {
+        EpisodeTotals { returns: vec![0.0; environments], lengths: vec![0; environments] }
     }
 
     pub fn parts(&self) -> (&[f64], &[u32]) {
         (&self.returns, &self.lengths)
     }
 
-    pub fn from_parts(returns: Vec<f64>, lengths: Vec<u32>) -> Running {
-        Running { returns, lengths }
+    pub fn from_parts(returns: Vec<f64>, lengths: Vec<u32>) -> EpisodeTotals {
+        EpisodeTotals { returns, lengths }
     }
 }
 
-/// Fills the rollout by acting in all environments; returns what was observed, and the episodes that finished.
+/// Fills the rollout by acting in all environments. Returns the moments of the observations and the finished episodes.
 pub(crate) fn collect(
     actor: &Actor,
     batch: &mut Batch,
     rollout: &mut RolloutBuffer,
-    running: &mut Running,
+    totals: &mut EpisodeTotals,
 ) -> (Moments, Episodes) {
     let steps = rollout.steps();
     let env = batch.environment().clone();
@@ -100,8 +100,8 @@ pub(crate) fn collect(
         rollout.ends.par_chunks_mut(split(1)),
         rollout.bootstrap.par_chunks_mut(split(1)),
     );
-    let running = (running.returns.par_chunks_mut(CHUNK), running.lengths.par_chunks_mut(CHUNK));
-    let results: Vec<(Moments, Episodes)> = (batch.chunks_mut(), tables, kept, running)
+    let totals = (totals.returns.par_chunks_mut(CHUNK), totals.lengths.par_chunks_mut(CHUNK));
+    let results: Vec<(Moments, Episodes)> = (batch.chunks_mut(), tables, kept, totals)
         .into_par_iter()
         .map(|(chunk, tables, (raw, next, ages), (returns, lengths))| {
             let (observations, actions, log_probs, values, rewards, measures, ends, bootstrap) = tables;
@@ -130,7 +130,7 @@ pub(crate) fn collect(
     (seen, finished)
 }
 
-/// A piece for each chunk: of a table that is not kept, empty ones.
+/// Divides a table into one piece per chunk; pieces are empty for a table that is not kept.
 fn pieces<T>(table: &mut [T], size: usize, chunks: usize) -> Vec<&mut [T]> {
     let mut pieces: Vec<&mut [T]> = table.chunks_mut(size).collect();
     pieces.resize_with(chunks, Default::default);
@@ -211,7 +211,7 @@ fn run_chunk(
             });
         }
     }
-    // What the critic expects after the rollout.
+    // Values after the last step of the rollout.
     for (index, group) in chunk.groups().iter().enumerate() {
         actor.normaliser.panels(isa, &group.observation, &mut scratch.normal[index * obs..][..obs]);
     }
@@ -225,7 +225,7 @@ fn run_chunk(
     (seen, episodes)
 }
 
-/// Observations after a step: where an episode has ended, its last one and not the first of the next.
+/// Observations after a step: the final one of an episode that ended, not the first one of the next.
 fn after_step<'a>(group: &Group, after: &'a mut [Pack]) -> &'a [Pack] {
     after.copy_from_slice(&group.observation);
     for lane in members(group.done()) {
@@ -234,8 +234,8 @@ fn after_step<'a>(group: &Group, after: &'a mut [Pack]) -> &'a [Pack] {
     after
 }
 
-/// Reports the episodes of a group that have just finished, with the value of the final observation if they were cut
-/// off.
+/// Reports the episodes of a group that have just finished, with the value of the final observation if they were
+/// truncated.
 fn end_episodes(
     actor: &Actor,
     group: &Group,
@@ -259,7 +259,7 @@ fn end_episodes(
     }
 }
 
-/// Memory of one chunk's rollout.
+/// Scratch memory for one chunk's rollout.
 struct Scratch {
     normal: Vec<Pack>,
     actions: Vec<Pack>,
@@ -288,14 +288,14 @@ impl Scratch {
     }
 }
 
-/// Panels to rows of one step.
+/// Converts panels to rows of one step.
 struct Unpack<'a> {
     packs: &'a [Pack],
     width: usize,
     rows: &'a mut [f32],
 }
 
-impl Task for Unpack<'_> {
+impl SimdTask for Unpack<'_> {
     type Output = ();
     #[inline(always)]
     fn run<S: Simd>(self, token: S) {

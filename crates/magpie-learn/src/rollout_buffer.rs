@@ -1,64 +1,64 @@
-//! What an agent did: tables with one row a step.
+//! A rollout: tables with one row per step.
 //!
-//! Rows are ordered by chunk of environments, then by step, then by environment within the chunk: what a chunk writes
-//! is one piece, and what it writes in one step is one piece of that.
+//! Rows are ordered by chunk of environments, then by step, then by environment within the chunk: each chunk writes one
+//! contiguous piece, and each of its steps is contiguous in that piece.
 
 use magpie_envs::CHUNK;
 
-/// A number of steps in all environments of a batch.
+/// The steps of a rollout, in all environments of a batch.
 #[derive(Debug, Clone)]
 pub struct RolloutBuffer {
     environments: usize,
     steps: usize,
-    /// Normalised observations on which the agent acted.
+    /// Normalised observations from which the agent chose its actions.
     pub observations: Vec<f32>,
-    /// Actions as they were drawn; the environment limits them.
+    /// Actions as sampled, before the environment clips them.
     pub actions: Vec<f32>,
     /// log π of the actions.
     pub log_probs: Vec<f32>,
-    /// What the critic said, in its own units.
+    /// Values predicted by the critic, in its normalised units.
     pub values: Vec<f32>,
-    /// The environment's rewards, until somebody writes others.
+    /// The environment's rewards, until the caller replaces them.
     pub rewards: Vec<f32>,
     /// Measures of the steps.
     pub measures: Vec<f32>,
     /// Whether the episode ended with the step.
     pub ends: Vec<End>,
-    /// What the critic said of the observation after the step, in its own units, where the episode was cut off or the
-    /// rollout ended; elsewhere it has no meaning.
+    /// Value of the observation after the step, in the critic's units. It is only meaningful if the episode was
+    /// truncated or the rollout ended with the step.
     pub bootstrap: Vec<f32>,
-    /// What those need who judge transitions; empty unless [`keep`](RolloutBuffer::keep) has asked for it.
+    /// Transitions for reward models; empty unless requested by [`keep`](RolloutBuffer::keep).
     pub transitions: Transitions,
-    /// How much better than expected each action was.
+    /// Advantages.
     pub advantages: Vec<f32>,
-    /// What the critic should have said, in its own units.
+    /// Value targets, in the critic's units.
     pub returns: Vec<f32>,
 }
 
-/// What the steps looked like from outside of the agent.
+/// The steps as a reward model sees them.
 #[derive(Debug, Clone, Default)]
 pub struct Transitions {
-    /// Raw observations on which the agent acted.
+    /// Raw observations before the steps.
     pub observations: Vec<f32>,
-    /// Raw observations after the steps: where an episode ended, its last one.
+    /// Raw observations after the steps: the final one if an episode ended.
     pub next_observations: Vec<f32>,
-    /// Steps of the episode up to and with this one.
+    /// Number of steps of the episode so far, including this one.
     pub ages: Vec<u32>,
 }
 
-/// How a step leaves its episode.
+/// Whether and how an episode ended with a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum End {
-    /// There is a next step.
+    /// It continues.
     Continues,
-    /// Over, by itself: nothing comes after.
+    /// Terminated: nothing follows.
     Terminated,
-    /// Cut off: what would have come after is not seen.
+    /// Truncated: what would have followed is unknown.
     Truncated,
 }
 
 impl RolloutBuffer {
-    /// Memory for `steps` steps of `environments` environments.
+    /// Allocates memory for `steps` steps of `environments` environments.
     pub fn new(
         environments: usize,
         steps: usize,
@@ -85,7 +85,7 @@ impl RolloutBuffer {
         }
     }
 
-    /// Keeps raw observations and ages from now on, and with `next` also what was observed after each step.
+    /// Keeps raw observations and ages from now on; with `next`, next observations as well.
     pub fn keep(&mut self, next: bool) {
         let rows = self.rows();
         let Transitions { observations, next_observations, ages } = &mut self.transitions;
@@ -109,7 +109,7 @@ impl RolloutBuffer {
         self.environments
     }
 
-    /// The rows of one environment, in the order of time.
+    /// The rows of one environment, in order of time.
     pub fn rows_of(&self, environment: usize) -> impl Iterator<Item = usize> + use<> {
         let (chunk, lane) = (environment / CHUNK, environment % CHUNK);
         let size = CHUNK.min(self.environments - chunk * CHUNK);

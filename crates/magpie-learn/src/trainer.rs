@@ -1,4 +1,4 @@
-//! One agent with its environments, rollout by rollout.
+//! Training one agent in its environments, rollout by rollout.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -13,13 +13,13 @@ use serde::{Deserialize, Serialize};
 use crate::agent::{Agent, Networks};
 use crate::config::TrainConfig;
 use crate::learner::{self, Learner, UpdateError, UpdateStats};
-use crate::rollout::{Actor, Running, collect};
+use crate::rollout::{Actor, EpisodeTotals, collect};
 use crate::rollout_buffer::RolloutBuffer;
 
 /// Finished episodes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Episodes {
-    /// How many.
+    /// The number of episodes.
     pub count: u64,
     /// Sum of their returns.
     pub return_sum: f64,
@@ -51,12 +51,12 @@ impl Episodes {
     }
 }
 
-/// What one rollout and its update gave.
+/// The result of a rollout and its update.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Iteration {
     /// Episodes that finished in the rollout.
     pub episodes: Episodes,
-    /// What the update did.
+    /// Statistics of the update.
     pub update: UpdateStats,
 }
 
@@ -64,38 +64,38 @@ pub struct Iteration {
 #[derive(Debug)]
 pub struct Trainer {
     config: TrainConfig,
-    /// What is learned.
+    /// The agent in training.
     pub agent: Agent,
-    /// Whether the statistics of observations follow what is seen. Off, the policy keeps the normaliser it came with.
+    /// Whether the observation normaliser is updated. If not, the policy keeps its initial one.
     pub track_observations: bool,
     networks: Networks,
     kernel: Kernel,
     batch: Batch,
     rollout: RolloutBuffer,
-    running: Running,
+    totals: EpisodeTotals,
     learner: Box<dyn Learner>,
     action_noise: Stream,
     order: Stream,
     iteration: u64,
 }
 
-/// Everything that changes, to go on from later.
+/// Everything that changes, for continuing later.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TrainerState {
-    /// Rollouts learned from so far.
+    /// The number of completed rollouts.
     pub iteration: u64,
-    /// What is learned.
+    /// The agent in training.
     pub agent: Agent,
     /// The environments in mid-episode.
     pub environments: Snapshot,
-    /// Returns so far of the episodes under way.
+    /// Returns so far of the unfinished episodes.
     pub returns: Vec<f64>,
     /// Their lengths so far.
     pub lengths: Vec<u32>,
 }
 
 impl Trainer {
-    /// Sets an agent to work in environments `ids`, on the fastest kernel.
+    /// Trains an agent in environments `ids`, on the fastest kernel.
     pub fn new(
         env: Arc<Environment>,
         ids: Range<u32>,
@@ -124,47 +124,47 @@ impl Trainer {
             kernel,
             batch,
             rollout,
-            running: Running::new(count),
+            totals: EpisodeTotals::new(count),
             action_noise: Stream::new(seed, "action noise"),
             order: Stream::new(seed, "order of rows"),
             iteration: 0,
         }
     }
 
-    /// Multiplies with another kernel, such as one without tiles, for results that machines without them give as well.
+    /// Uses another kernel, for example one without AMX tiles, to get results that other machines can reproduce.
     pub fn with_kernel(mut self, kernel: Kernel) -> Trainer {
         self.learner = learner::build(&self.config, &self.networks, kernel);
         self.kernel = kernel;
         self
     }
 
-    /// Learns with another learner than the one that the configuration names.
+    /// Uses another learner than the configured one.
     pub fn with_learner(mut self, learner: Box<dyn Learner>) -> Trainer {
         self.learner = learner;
         self
     }
 
-    /// Rollouts learned from so far.
+    /// The number of completed rollouts.
     pub fn iteration(&self) -> u64 {
         self.iteration
     }
 
-    /// Environment steps of one iteration.
+    /// Environment steps per iteration.
     pub fn steps_per_iteration(&self) -> usize {
         self.rollout.rows()
     }
 
-    /// The rollout that was learned from last.
+    /// The last rollout.
     pub fn rollout(&self) -> &RolloutBuffer {
         &self.rollout
     }
 
-    /// Keeps transitions in the rollouts to come; see [`RolloutBuffer::keep`].
+    /// Keeps transitions in future rollouts; see [`RolloutBuffer::keep`].
     pub fn keep_transitions(&mut self, next: bool) {
         self.rollout.keep(next);
     }
 
-    /// Collects a rollout and learns nothing but what observations look like: a beginner's first look around.
+    /// Collects a rollout only to update the observation normaliser of an untrained agent.
     pub fn observe(&mut self) {
         let (seen, _) = self.collect();
         self.agent.observations.update(&seen);
@@ -172,10 +172,10 @@ impl Trainer {
 
     fn collect(&mut self) -> (Moments, Episodes) {
         let actor = Actor::new(&self.networks, &self.agent, self.kernel, self.action_noise);
-        collect(&actor, &mut self.batch, &mut self.rollout, &mut self.running)
+        collect(&actor, &mut self.batch, &mut self.rollout, &mut self.totals)
     }
 
-    /// Collects a rollout, lets `rewrite` change its rewards knowing who acted, and learns from it.
+    /// Collects a rollout, lets `rewrite` change its rewards (it is given the agent), and learns from it.
     pub fn iterate(
         &mut self,
         rewrite: impl FnOnce(&mut RolloutBuffer, &Agent),
@@ -184,7 +184,7 @@ impl Trainer {
         rewrite(&mut self.rollout, &self.agent);
         let mut draws = self.order.draws(0, self.iteration);
         let update = self.learner.learn(&mut self.agent, &mut self.rollout, &mut draws)?;
-        // Acting and learning used the old statistics; the next rollout uses what this one has shown.
+        // Acting and learning used the old statistics; the next rollout uses the updated ones.
         if self.track_observations {
             self.agent.observations.update(&seen);
         }
@@ -192,9 +192,9 @@ impl Trainer {
         Ok(Iteration { episodes, update })
     }
 
-    /// Everything needed to go on from here.
+    /// Everything needed to continue from here.
     pub fn save(&self) -> TrainerState {
-        let (returns, lengths) = self.running.parts();
+        let (returns, lengths) = self.totals.parts();
         TrainerState {
             iteration: self.iteration,
             agent: self.agent.clone(),
@@ -204,7 +204,7 @@ impl Trainer {
         }
     }
 
-    /// Goes on from a state that a trainer of the same make has saved.
+    /// Restores a state saved by a trainer with the same configuration.
     pub fn restore(&mut self, state: TrainerState) -> Result<(), SnapshotMismatch> {
         let expected = self.rollout.environments();
         for (field, found) in [("returns", state.returns.len()), ("lengths", state.lengths.len())] {
@@ -215,14 +215,14 @@ impl Trainer {
         self.batch.restore(&state.environments)?;
         self.iteration = state.iteration;
         self.agent = state.agent;
-        self.running = Running::from_parts(state.returns, state.lengths);
+        self.totals = EpisodeTotals::from_parts(state.returns, state.lengths);
         Ok(())
     }
 }
 
-/// One iteration of each trainer, all at once; `rewrites[i]` changes the rewards of trainer i. Each keeps its own
-/// rewards, normalisers, end of epochs and limit of gradients. The first error, in the order of the trainers, is the
-/// one returned.
+/// Runs one iteration of all trainers in parallel; `rewrites[i]` changes the rewards of trainer i. Trainers are
+/// independent in rewards, normalisers, early stopping and gradient clipping. If several fail, returns the error of the
+/// first one in order.
 pub fn iterate_all<R>(trainers: &mut [Trainer], rewrites: &mut [R]) -> Result<Vec<Iteration>, UpdateError>
 where
     R: FnMut(&mut RolloutBuffer, &Agent) + Send,

@@ -2,12 +2,12 @@
 
 use magpie_golden::{Npz, assert_close};
 use magpie_learn::gae::{Step, advantages};
-use magpie_nn::normaliser::Running;
+use magpie_nn::normaliser::RunningMeanStd;
 
 /// Ten times the difference between single and double precision that the data's README lists.
 const TOLERANCE: f64 = 4e-6;
 
-/// Which of the published variants, and what stands for the value after a finished episode.
+/// Which of the published variants, and the value used after a finished episode.
 fn check(variant: &str, units: impl Fn(f64) -> f64, truncation_is_an_end: bool) {
     let mut golden = Npz::open("numerics/gae.npz");
     let [rewards, values, dones, truncated, last, finals] =
@@ -62,6 +62,6 @@ fn golden_gae_with_the_value_of_the_final_observation() {
 fn golden_gae_in_the_units_of_returns() {
     let mut golden = Npz::open("numerics/gae.npz");
     let [mean, variance] = ["rms_mean", "rms_var"].map(|name| golden.array(name).data[0]);
-    let units = Running::with_prior(1, mean, variance, 1.0).freeze(5.0);
+    let units = RunningMeanStd::with_prior(1, mean, variance, 1.0).freeze(5.0);
     check("denorm", |v| f64::from(units.raw(0, v as f32)), true);
 }

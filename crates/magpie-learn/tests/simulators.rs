@@ -1,4 +1,4 @@
-//! Learning and evaluation in worlds that are not magpie's own.
+//! Learning and evaluation in worlds of another simulator.
 
 #[path = "../../magpie-envs/tests/point_mass/mod.rs"]
 mod point_mass;
@@ -43,7 +43,7 @@ fn a_point_learns_to_go_along_x() {
     let results = evaluate(&env, &networks, &[&beginner, &learned], 20, Actions::Mean, 1);
     let [before, after] = [&results[0], &results[1]].map(|result| result.mean_return());
     assert!(before.abs() < 0.5 && after > 1.5, "{before} {after}");
-    // Half of the way from the middle to the edge, which it is paid to reach.
+    // Half of the way from the centre to the edge, for which it is rewarded.
     assert!(results[1].mean_measures()[0] > 0.7, "{:?}", results[1].mean_measures());
     assert!(results.iter().flat_map(|result| &result.lengths).all(|&length| length <= EPISODE));
 

@@ -1,4 +1,4 @@
-//! Training and evaluation give the same bytes for any number of threads, whether stopped or not, and learn.
+//! Training and evaluation give the same bytes for any number of threads and after a resume, and learn.
 
 use std::sync::Arc;
 

@@ -1,14 +1,14 @@
-//! How fast a full PPO minibatch step is, as a share of the machine's `f32` peak measured in the same run.
+//! Speed of a full PPO minibatch step, as a share of the machine's `f32` peak measured in the same run.
 //!
 //! ```text
 //! cargo run --release -p magpie-nn --example ppo_update -- [--seconds 5] [--kernel avx2] [--machine] [--case 1 18 6 6000]
 //! ```
 //!
-//! A step is: gather, actor and critic forwards, losses, both backwards, norm limits, Adam. The best step on the clock
-//! counts, and the best rate of fused multiply-adds between the steps; beside it stand the rows per CPU second, all
-//! steps together. Without `--kernel`, the fastest kernel of single precision is measured and then the fastest of all, if
-//! that is another one; with fewer digits in a product it may exceed the peak. `--machine` prints one line of numbers a
-//! case, for the comparison with PyTorch (`bench/ppo_update.sh`).
+//! A step consists of gathering rows, forward and backward passes of actor and critic, losses, gradient clipping and
+//! Adam. The table shows the fastest step by wall-clock time, the best rate of fused multiply-adds measured between
+//! steps, and the rows per CPU second over all steps. Without `--kernel`, the fastest single-precision kernel is
+//! measured, and the fastest kernel of all if it is another one; because its products have fewer digits, it may exceed
+//! the peak. `--machine` prints one line of numbers per case, for the comparison with PyTorch (`bench/ppo_update.sh`).
 
 use std::time::Instant;
 
@@ -32,7 +32,7 @@ fn main() {
     let machine = arguments.iter().any(|a| a == "--machine");
 
     if !machine {
-        println!("best of {seconds} s a case");
+        println!("best of {seconds} s per case");
         println!(
             "{:>8} {:>7} {:>9} {:>7} {:>12} {:>12} {:>9} {:>9} {:>6}",
             "kernel", "threads", "obs/act", "rows", "rows/s clock", "rows/s cpu", "GFLOP/s", "peak", "share"
@@ -75,7 +75,7 @@ fn case(
     let mut normals = |n: usize| (0..n).map(|_| draws.normal()).collect::<Vec<f32>>();
     let [observations, actions] = [observation, action].map(|width| normals(rows * width));
     let [advantages, returns, values] = [(); 3].map(|()| normals(rows));
-    // Near what the first policy says, so that ratios stay near 1 for a while, as they do in training.
+    // Close to the initial policy's actions, so that ratios stay near 1 for a while, as in training.
     let log_probs: Vec<f32> =
         actions.chunks(action).map(|a| -a.iter().map(|x| 0.5 * x * x + 0.918_938_5).sum::<f32>()).collect();
     let mut order: Vec<u32> = (0..rows as u32).collect();
@@ -89,7 +89,7 @@ fn case(
         returns: &returns,
         values: &values,
     };
-    // Gradients of the first layer's inputs are not needed; all else is three products.
+    // Gradients of the first layer's inputs are not needed; every other layer has three products.
     let products = 3 * (actor.products() + critic.products()) - observation * (128 + 256);
     let flops = 2.0 * products as f64 * rows as f64;
 

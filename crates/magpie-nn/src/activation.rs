@@ -7,7 +7,7 @@
 //!        t' = s (1 - t²),  t'' = t' (1 - s - 2 s t),  s = σ(z)
 //! ```
 //!
-//! Tanh needs only h for its derivatives, Mish needs z; so a layer keeps "what its derivatives are made of".
+//! The derivatives of tanh need only h, those of Mish need z; each layer keeps whichever its activation needs.
 
 use magpie_simd::Transcendental;
 
@@ -33,18 +33,18 @@ impl Activation {
         }
     }
 
-    /// Whether the derivatives are made from z; if not, from f(z).
+    /// Whether the derivatives are computed from z; if not, from f(z).
     pub fn keeps_sums(self) -> bool {
         self == Activation::Mish
     }
 
-    /// f'(z) from what the layer keeps.
+    /// f'(z) from the values that the layer keeps.
     #[inline(always)]
     pub fn slope<N: Transcendental>(self, kept: N) -> N {
         self.jet(kept).first
     }
 
-    /// f'(z) and f''(z) from what the layer keeps.
+    /// f'(z) and f''(z) from the values that the layer keeps.
     #[inline(always)]
     pub fn jet<N: Transcendental>(self, kept: N) -> Jet<N> {
         let (one, two) = (kept.constant(1.0), kept.constant(2.0));
@@ -64,7 +64,7 @@ impl Activation {
     }
 }
 
-/// tanh(ln(1 + eᶻ)). Beyond 20 it is 1 to the last bit, and e²ᶻ must not overflow.
+/// tanh(ln(1 + eᶻ)). It is 1 to the last bit above 20; e²ᶻ must not overflow.
 #[inline(always)]
 fn mish_gate<N: Transcendental>(z: N) -> N {
     let twenty = z.constant(20.0);

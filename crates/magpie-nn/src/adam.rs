@@ -5,25 +5,25 @@
 //! ```
 
 use magpie_settings::{above, settings};
-use magpie_simd::{Isa, LANES, Lanes, Number, Pack, Simd, Task};
+use magpie_simd::{Isa, LANES, Lanes, Number, Pack, Simd, SimdTask};
 use serde::{Deserialize, Serialize};
 
 settings! {
-    /// What Adam needs to know beside the gradients.
+    /// Hyperparameters of Adam.
     #[derive(Copy)]
     pub struct AdamConfig {
-        /// Learning rate. Lower it if a run stops because a loss is not finite.
+        /// Learning rate of Adam. Lower it if a run stops because a loss is not finite.
         learning_rate: f64 = 1e-3, by [Task], in above(0.0);
-        /// β₁: how much of the mean gradient is kept from step to step.
+        /// Decay rate of the mean gradient (β₁).
         beta1: f64 = 0.9, in 0.0..1.0;
-        /// β₂: how much of the mean squared gradient is kept from step to step.
+        /// Decay rate of the mean squared gradient (β₂).
         beta2: f64 = 0.999, in 0.0..1.0;
-        /// ε, added outside of the root.
+        /// Constant added to the denominator for numerical stability (ε).
         epsilon: f64 = 1e-5, in above(0.0);
     }
 }
 
-/// The memory of Adam for one row of parameters: a record.
+/// Adam's state for one row of parameters.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Adam {
     steps: u64,
@@ -32,19 +32,19 @@ pub struct Adam {
 }
 
 impl Adam {
-    /// No memory yet, for a row of `parameters`.
+    /// The initial state, for a row of `parameters`.
     pub fn new(parameters: usize) -> Adam {
         Adam { steps: 0, m: vec![0.0; parameters], v: vec![0.0; parameters] }
     }
 
-    /// One step along `gradient`. The configuration may change from step to step.
+    /// Takes one step along `gradient`. The configuration may change from step to step.
     pub fn step(&mut self, isa: Isa, config: &AdamConfig, parameters: &mut [f32], gradient: &[f32]) {
         assert!(
             parameters.len() == self.m.len() && gradient.len() == self.m.len(),
-            "rows of different length"
+            "parameters, gradient and state differ in length"
         );
         self.steps += 1;
-        // In f64, as PyTorch does: 1 - 0.999ᵗ would lose three digits in f32.
+        // In f64, as in PyTorch: in f32, 1 - 0.999ᵗ would lose three digits.
         let t = self.steps as f64;
         let correction1 = 1.0 - config.beta1.powf(t);
         let correction2 = (1.0 - config.beta2.powf(t)).sqrt();
@@ -60,7 +60,7 @@ impl Adam {
         });
     }
 
-    /// How many steps were taken.
+    /// The number of steps taken.
     pub fn steps(&self) -> u64 {
         self.steps
     }
@@ -82,7 +82,7 @@ struct Step<'a> {
     gradient: &'a [f32],
 }
 
-impl Task for Step<'_> {
+impl SimdTask for Step<'_> {
     type Output = ();
     #[inline(always)]
     fn run<S: Simd>(self, token: S) {

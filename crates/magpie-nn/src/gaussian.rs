@@ -1,19 +1,19 @@
-//! The diagonal Gaussian with a spread that does not depend on the state.
+//! The diagonal Gaussian whose standard deviation does not depend on the state.
 //!
 //! ```text
 //! z = (a - μ)/σ,  log π(a) = Σ -½ z² - log σ - ½ log 2π,  H = Σ ½ + ½ log 2π + log σ
 //! ∂log π/∂μ = z/σ = -∂log π/∂a,  ∂log π/∂log σ = z² - 1,  ∂H/∂log σ = 1
 //! ```
 //!
-//! Means and actions come in panels, one pack a dimension.
+//! Means and actions are panels, one pack per dimension.
 
 use magpie_random::Stream;
-use magpie_simd::{Isa, LANES, Lanes, Number, Pack, Simd, Task, Transcendental};
+use magpie_simd::{Isa, LANES, Lanes, Number, Pack, Simd, SimdTask, Transcendental};
 
 /// ½ log 2π.
 const HALF_LOG_TAU: f64 = 0.918_938_533_204_672_7;
 
-/// What all rows share: log σ and what follows from it.
+/// What all rows share: log σ and values derived from it.
 #[derive(Debug, Clone)]
 pub struct Gaussian {
     log_std: Vec<f32>,
@@ -24,14 +24,14 @@ pub struct Gaussian {
 }
 
 impl Gaussian {
-    /// From log σ, one a dimension.
+    /// Creates the distribution from log σ, one per dimension.
     pub fn new(log_std: &[f32]) -> Gaussian {
         let mut gaussian = Gaussian { log_std: vec![], std: vec![], inverse: vec![], constant: 0.0 };
         gaussian.set(log_std);
         gaussian
     }
 
-    /// Takes over another log σ; does not allocate if there are no more dimensions than before.
+    /// Replaces log σ; does not allocate unless there are more dimensions than before.
     pub fn set(&mut self, log_std: &[f32]) {
         self.log_std.clear();
         self.log_std.extend_from_slice(log_std);
@@ -42,12 +42,12 @@ impl Gaussian {
         self.constant = log_std.iter().map(|&l| f64::from(l) + HALF_LOG_TAU).sum();
     }
 
-    /// How many dimensions an action has.
+    /// The number of action dimensions.
     pub fn dimensions(&self) -> usize {
         self.log_std.len()
     }
 
-    /// H, summed over dimensions.
+    /// The entropy H, summed over dimensions.
     pub fn entropy(&self) -> f64 {
         self.constant + 0.5 * self.dimensions() as f64
     }
@@ -63,7 +63,8 @@ impl Gaussian {
         squares.mul_add(squares.constant(-0.5), squares.constant(-self.constant))
     }
 
-    /// The derivatives of `weight` · log π: writes that of the mean and adds that of log σ, whose lanes stay apart.
+    /// The derivatives of `weight` · log π: writes the one with respect to the mean, and adds the one with respect to
+    /// log σ, lane by lane.
     #[inline(always)]
     pub fn backward<N: Transcendental>(
         &self,
@@ -86,7 +87,7 @@ impl Gaussian {
         }
     }
 
-    /// Draws the actions of a panel: μ + σ · noise. Gives log π of each lane.
+    /// Samples the actions of a panel: μ + σ · noise. Returns log π of each lane.
     pub fn sample(&self, isa: Isa, mean: &[Pack], noise: &[Pack], action: &mut [Pack]) -> Pack {
         isa.run(Sample { gaussian: self, mean, noise, action })
     }
@@ -106,7 +107,7 @@ struct Sample<'a> {
     action: &'a mut [Pack],
 }
 
-impl Task for Sample<'_> {
+impl SimdTask for Sample<'_> {
     type Output = Pack;
     #[inline(always)]
     fn run<S: Simd>(self, token: S) -> Pack {
@@ -115,7 +116,7 @@ impl Task for Sample<'_> {
             let noise = Lanes::load(token, noise);
             noise.mul_add(noise.constant(std), Lanes::load(token, mean)).store(action);
         }
-        // From the rounded action and not from the noise: training recomputes it from what is stored.
+        // From the rounded action, not from the noise: training recomputes it from the stored action.
         let mut log_prob = Pack::default();
         gaussian.log_prob::<Lanes<S>>(token, mean, action).store(&mut log_prob);
         log_prob
@@ -124,7 +125,7 @@ impl Task for Sample<'_> {
 
 /// Standard normals for sixteen rows: lane l holds draws of `first + l` at time `when`.
 ///
-/// Box and Muller over lanes, from 24 bits each: values stay below 6 in size.
+/// Box–Muller transform in lanes, from 24 bits each: absolute values stay below 6.
 pub fn normals(isa: Isa, stream: Stream, first: u32, when: u64, out: &mut [Pack]) {
     let mut draws: [_; LANES] =
         std::array::from_fn(|lane| stream.draws(first.wrapping_add(lane as u32), when));
@@ -142,13 +143,13 @@ struct BoxMuller<'a> {
     pair: &'a mut [Pack],
 }
 
-impl Task for BoxMuller<'_> {
+impl SimdTask for BoxMuller<'_> {
     type Output = ();
     #[inline(always)]
     fn run<S: Simd>(self, token: S) {
         let constant = |value| Lanes::splat(token, value);
         let [radius, angle] = self.uniform.map(|pack| Lanes::load(token, &pack));
-        // Half a step up keeps 0 away from the logarithm.
+        // Shifting by half a step keeps 0 away from the logarithm.
         let radius = ((radius + constant(0.5 / 16_777_216.0)).ln() * constant(-2.0)).sqrt();
         let (sin, cos) = ((angle - constant(0.5)) * constant(std::f32::consts::TAU)).sin_cos();
         for (pack, value) in self.pair.iter_mut().zip([radius * cos, radius * sin]) {
@@ -183,7 +184,7 @@ mod tests {
             let by_mean = (up.0 - down.0) / (2.0 * f64::from(h));
             let by_log_std = (up.1 - down.1) / (up.2 - down.2);
             assert!((d_mean[i] - by_mean).abs() < 1e-6, "{} {by_mean}", d_mean[i]);
-            // The third derivative times h²/6 bounds what a difference this wide can show.
+            // The third derivative times h²/6 bounds the error of a difference of this width.
             assert!((d_log_std[i] - by_log_std).abs() < 5e-6, "{} {by_log_std}", d_log_std[i]);
         }
     }

@@ -1,10 +1,10 @@
-//! The sum of parameter gradients over rows, in the layout the kernels add to.
+//! Sums of parameter gradients over rows, in the layout that the kernels add to.
 //!
-//! For a layer the sum over rows of dz xᵀ is kept as `[b][a]` with a padded to whole packs, where a runs over outputs
-//! and b over inputs or the other way round, whichever costs less: a padded row is computed in full, and the a side
-//! has to be turned row-major. Sums for the bias keep their sixteen lanes apart until the end.
+//! For each layer, the sum over rows of dz xᵀ is kept as `[b][a]` with a padded to whole packs, where a runs over
+//! outputs and b over inputs or vice versa, whichever costs less: padded rows are computed in full, and the operand of
+//! a must be transposed. Sums for the bias keep their sixteen lanes apart until the end.
 
-use magpie_simd::{Isa, LANES, Lanes, Number, Pack, Simd, Task};
+use magpie_simd::{Isa, LANES, Lanes, Number, Pack, Simd, SimdTask};
 use rayon::prelude::*;
 
 use crate::kernel::{Amx, Kernel, Scratch, fused, tiled};
@@ -17,12 +17,12 @@ pub struct Gradient {
     packs: Vec<Pack>,
 }
 
-/// Where the sums of one layer lie.
+/// The position of one layer's sums.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Sums {
     inputs: usize,
     outputs: usize,
-    /// a runs over outputs and b over inputs.
+    /// Whether a runs over outputs and b over inputs.
     over_outputs: bool,
     /// First pack of the weight's sums; the bias's follow.
     first: usize,
@@ -40,14 +40,14 @@ impl Sums {
 }
 
 impl Gradient {
-    /// A sum of no rows.
+    /// A sum over no rows.
     pub fn new(shape: &Shape) -> Gradient {
         let mut first = 0;
         let layers: Vec<Sums> = shape
             .layers()
             .map(|layer| {
                 let (inputs, outputs) = (layer.inputs, layer.outputs);
-                // Products of the padded matrix, and half a product a lane for turning.
+                // Products of the padded matrix, plus half a product per lane for transposing.
                 let cost = |a: usize, b: usize| a.next_multiple_of(LANES) * b + 8 * a;
                 let over_outputs = cost(outputs, inputs) <= cost(inputs, outputs);
                 let groups = if over_outputs { outputs } else { inputs }.div_ceil(LANES);
@@ -59,12 +59,12 @@ impl Gradient {
         Gradient { layers, packs: vec![Pack::default(); first] }
     }
 
-    /// Forgets all rows.
+    /// Sets all sums to zero.
     pub fn clear(&mut self) {
         self.packs.fill(Pack::default());
     }
 
-    /// Adds dz xᵀ to layer `index`, and dz to its bias if asked to.
+    /// Adds dz xᵀ to layer `index`, and dz to its bias if requested.
     pub(crate) fn add_layer(
         &mut self,
         kernel: Kernel,
@@ -81,9 +81,9 @@ impl Gradient {
         kernel.isa().run(AddLayer { layer, amx, x, dz, weight, bias, scratch });
     }
 
-    /// Writes the sum of `parts`, taken in their order, as a row of parameters.
+    /// Writes the sum of `parts`, in order, as a row of parameters.
     ///
-    /// All parts must be of the shape that `self` is of; `self` is overwritten.
+    /// All parts must have the shape of `self`, which is overwritten.
     pub fn sum_of(&mut self, isa: Isa, parts: &[Gradient], row: &mut [f32]) {
         const CHUNK: usize = 1024;
         assert!(parts.iter().all(|part| part.layers == self.layers), "gradients of different shapes");
@@ -129,7 +129,7 @@ struct AddLayer<'a> {
     scratch: &'a mut Scratch,
 }
 
-impl Task for AddLayer<'_> {
+impl SimdTask for AddLayer<'_> {
     type Output = ();
     #[inline(always)]
     fn run<S: Simd>(self, token: S) {
@@ -155,7 +155,7 @@ struct Add<'a> {
     range: std::ops::Range<usize>,
 }
 
-impl Task for Add<'_> {
+impl SimdTask for Add<'_> {
     type Output = ();
     #[inline(always)]
     fn run<S: Simd>(self, token: S) {

@@ -1,13 +1,13 @@
-//! First parameters.
+//! Initial parameters.
 //!
-//! Orthogonal: the Q factor of a matrix of standard normals, each column with the sign of R's diagonal (which makes it
-//! uniform over orthogonal matrices), times a gain. Xavier: uniform in ±√(6/(inputs + outputs)).
+//! Orthogonal: the Q factor of a matrix of standard normals, times a gain. Each column has the sign of R's diagonal,
+//! which makes Q uniform over orthogonal matrices. Xavier: uniform in ±√(6/(inputs + outputs)).
 
 use magpie_random::Draws;
 
 use crate::shape::Shape;
 
-/// Orthogonal weights, biases zero. `gain` for all layers but the last, `last_gain` for that one.
+/// Orthogonal weights and zero biases. `gain` is for all layers but the last, `last_gain` for the last.
 ///
 /// Paper: gain √2; last layer 0.01 for actors and 1 for critics.
 pub fn orthogonal(shape: &Shape, gain: f32, last_gain: f32, draws: &mut Draws) -> Vec<f32> {
@@ -20,12 +20,12 @@ pub fn orthogonal(shape: &Shape, gain: f32, last_gain: f32, draws: &mut Draws) -
     row
 }
 
-/// Xavier-uniform weights, biases uniform in ±1/√inputs: the first parameters of discriminators.
+/// Xavier-uniform weights and biases uniform in ±1/√inputs, for discriminators.
 pub fn xavier(shape: &Shape, draws: &mut Draws) -> Vec<f32> {
     uniform(shape, draws, |inputs, outputs| (6.0 / (inputs + outputs)).sqrt())
 }
 
-/// Weights and biases uniform in ±1/√inputs: what PyTorch gives a linear layer that nobody initialises.
+/// Weights and biases uniform in ±1/√inputs, PyTorch's default for linear layers.
 pub fn torch_default(shape: &Shape, draws: &mut Draws) -> Vec<f32> {
     uniform(shape, draws, |inputs, _| 1.0 / inputs.sqrt())
 }
@@ -43,8 +43,8 @@ fn uniform(shape: &Shape, draws: &mut Draws, weight_bound: impl Fn(f32, f32) -> 
     row
 }
 
-/// Modified Gram and Schmidt, twice over each column, in `f64`: Q with a positive diagonal of R, which is the sign
-/// rule. The columns are the longer side's vectors.
+/// Modified Gram–Schmidt, applied twice to each column, in `f64`: Q with a positive diagonal of R, which is the sign
+/// rule. The columns are the vectors of the longer side.
 fn orthogonal_matrix(weight: &mut [f32], outputs: usize, inputs: usize, gain: f32, draws: &mut Draws) {
     let (long, short) = (outputs.max(inputs), outputs.min(inputs));
     let mut columns: Vec<Vec<f64>> = Vec::with_capacity(short);
@@ -57,7 +57,7 @@ fn orthogonal_matrix(weight: &mut [f32], outputs: usize, inputs: usize, gain: f3
             }
         }
         let norm = column.iter().map(|c| c * c).sum::<f64>().sqrt();
-        // Independent normals are dependent with probability zero; a column of rounding noise is drawn again.
+        // Independent normals are linearly dependent with probability zero; a column of rounding noise is drawn again.
         if norm > 1e-6 {
             column.iter_mut().for_each(|c| *c /= norm);
             columns.push(column);

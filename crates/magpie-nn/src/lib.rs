@@ -1,25 +1,26 @@
-//! Small networks, fast.
+//! Fast small neural networks.
 //!
-//! Policies, critics and discriminators here have a few hundred units and meet millions of rows. At that size a general
-//! framework spends its time moving data, so this crate does one thing: multi-layer perceptrons with their
-//! derivatives written out, on blocks of rows that stay in the cache.
+//! Policies, critics and discriminators have a few hundred units and process millions of rows. At that size a general
+//! framework spends its time moving data, so this crate does one thing: multi-layer perceptrons with hand-written
+//! derivatives, on blocks of rows that stay in cache.
 //!
-//! Three nouns. A [`Shape`] says what a network is and where its parameters lie in a flat row of `f32`, so that a policy
-//! is a vector and many policies are a matrix. A [`Network`] is a shape with one row of parameters loaded, ready to
-//! compute. *Panels* are how rows travel: sixteen rows side by side, one [`Pack`](magpie_simd::Pack) a feature,
-//! `[panel][feature]`; the simulator observes into panels, and [`rows::gather`] makes them from tables of rows.
+//! There are three main types. A [`Shape`] describes a network and the layout of its parameters in a flat row of `f32`,
+//! so that a policy is a vector and many policies are a matrix. A [`Network`] is a shape with one row of parameters,
+//! ready to compute. *Panels* hold sixteen rows side by side, one [`Pack`](magpie_simd::Pack) per feature,
+//! `[panel][feature]`; the simulator writes observations as panels, and [`rows::gather`] makes them from tables of
+//! rows.
 //!
-//! A block of panels goes forwards, leaving a [`Trace`], and backwards, adding to a [`Gradient`]. A [`Tangent`] adds the
-//! second order: the parameter gradient of a penalty on input gradients. On top of these, [`ppo`] is a whole minibatch
-//! step of proximal policy optimisation, fused. [`adam`], [`norm`], [`init`], [`gaussian`] and [`normaliser`] are what the
-//! learning algorithms need beside networks.
+//! A forward pass of a block of panels fills a [`Trace`], and a backward pass adds to a [`Gradient`]. A [`Tangent`]
+//! adds the second order: the parameter gradient of a penalty on input gradients. On top of these, [`ppo`] implements a
+//! complete, fused minibatch step of proximal policy optimisation. [`adam`], [`norm`], [`init`], [`gaussian`] and
+//! [`normaliser`] provide what learning algorithms need in addition to networks.
 //!
-//! A [`Kernel`] says how matrices are multiplied: an [`Isa`](magpie_simd::Isa) does it in `f32`; the matrix unit of some
-//! processors is faster, with fewer digits.
+//! A [`Kernel`] determines how matrices are multiplied: an [`Isa`](magpie_simd::Isa) does it in `f32`; the matrix unit
+//! of some processors is faster but less precise.
 //!
-//! Results do not depend on the number of threads, bit for bit ([`parts`]), nor on the instruction set as long as it
-//! fuses products with sums. Nothing is allocated once scratch has been used. Panics mean that slices of the wrong
-//! length were given.
+//! Results do not depend on the number of threads, bit for bit ([`parts`]), nor on the instruction set if it has fused
+//! multiply-adds. Nothing is allocated after the first use of scratch memory. Functions panic if slices have the wrong
+//! length.
 //!
 //! ```
 //! use magpie_nn::adam::{Adam, AdamConfig};

@@ -1,21 +1,21 @@
-//! A network ready to compute: forwards, and backwards for the gradients of parameters and inputs.
+//! A network ready to compute: forward passes, and backward passes for the gradients of parameters and inputs.
 //!
 //! ```text
 //! forwards    zₗ = Wₗ hₗ₋₁ + bₗ,  hₗ = f(zₗ)
 //! backwards   δₗ = f'(zₗ) ⊙ Wₗ₊₁ᵀ δₗ₊₁,  dWₗ = Σ δₗ hₗ₋₁ᵀ,  dbₗ = Σ δₗ,  dx = W₁ᵀ δ₁
 //! ```
 //!
-//! Bias and activation are applied while a few outputs of a panel are still in the first cache, likewise f' on the
-//! way back. A [`Trace`] is made once for a number of panels and holds everything a block needs, so nothing is
-//! allocated after the first block. Blocks of a dozen panels keep all of it in the second cache.
+//! Bias and activation are applied while a few outputs of a panel are still in the first-level cache, and so is f' in
+//! the backward pass. A [`Trace`] is created once for a number of panels and holds everything that a block needs, so
+//! that nothing is allocated after the first block. Blocks of a dozen panels fit into the second-level cache.
 
-use magpie_simd::{Lanes, Number, Pack, Simd, Task};
+use magpie_simd::{Lanes, Number, Pack, Simd, SimdTask};
 
 use crate::gradient::Gradient;
 use crate::kernel::{Kernel, Matrix, Scratch, product};
 use crate::shape::{Activation, Layer, Shape};
 
-/// The parameters of one network in the order of the kernel that it runs on.
+/// The parameters of one network, in the order of its kernel.
 #[derive(Debug, Clone)]
 pub struct Network {
     pub(crate) shape: Shape,
@@ -33,13 +33,13 @@ pub(crate) struct LoadedLayer {
     pub bias: Vec<f32>,
 }
 
-/// What a block of panels leaves on its way through a network, and scratch for its way back.
+/// The intermediate results of a block's forward pass, and scratch memory for its backward pass.
 #[derive(Debug, Clone)]
 pub struct Trace {
     pub(crate) panels: usize,
     capacity: usize,
     pub(crate) layers: Vec<LayerTrace>,
-    /// δ of the layer at hand and of the one before.
+    /// δ of the current layer and of the one before.
     pub(crate) delta: [Vec<Pack>; 2],
     pub(crate) scratch: Scratch,
 }
@@ -47,19 +47,19 @@ pub struct Trace {
 #[derive(Debug, Clone)]
 pub(crate) struct LayerTrace {
     pub values: Vec<Pack>,
-    /// z, for activations whose derivatives are made from it.
+    /// z, for activations whose derivatives are computed from it.
     pub sums: Vec<Pack>,
 }
 
 impl LayerTrace {
-    /// What the derivatives of `activation` are made from.
+    /// The values from which the derivatives of `activation` are computed.
     pub fn kept(&self, activation: Activation) -> &[Pack] {
         if activation.keeps_sums() { &self.sums } else { &self.values }
     }
 }
 
 impl Trace {
-    /// Room for blocks of at most `panels` panels (of sixteen rows) through a network of this shape.
+    /// Memory for blocks of at most `panels` panels (of sixteen rows) through a network of this shape.
     pub fn new(shape: &Shape, panels: usize) -> Trace {
         let room = |width: usize| vec![Pack::default(); panels * width];
         let layers = shape
@@ -81,8 +81,8 @@ impl Trace {
 }
 
 impl Network {
-    /// A network of this shape with all parameters zero. With `input_gradient` it can compute derivatives with
-    /// respect to its inputs, for which it keeps one more matrix.
+    /// A network of this shape with all parameters zero. With `input_gradient` it can compute derivatives with respect
+    /// to its inputs, for which it keeps an additional matrix.
     pub fn new(shape: &Shape, kernel: impl Into<Kernel>, input_gradient: bool) -> Network {
         let kernel = kernel.into();
         let layers = shape
@@ -106,7 +106,7 @@ impl Network {
         &self.shape
     }
 
-    /// Takes over a row of parameters, laid out as the shape says.
+    /// Loads a row of parameters, in the layout of the shape.
     pub fn load(&mut self, parameters: &[f32]) {
         assert!(parameters.len() == self.shape.parameters(), "a row of the wrong length");
         let isa = self.kernel.isa();
@@ -120,9 +120,9 @@ impl Network {
         }
     }
 
-    /// Sends a block of panels, `[panel][input]`, through the network; the outputs are the trace's.
+    /// Runs a forward pass of a block of panels, `[panel][input]`; the outputs are in the trace.
     ///
-    /// Panels are what the simulator observes into: sixteen rows, one pack a feature.
+    /// Panels hold sixteen rows, one pack per feature, as the simulator writes observations.
     pub fn forward<'t>(&self, input: &[Pack], trace: &'t mut Trace) -> &'t [Pack] {
         let panels = input.len() / self.shape.inputs();
         assert!(panels <= trace.capacity, "more panels than the trace has room for");
@@ -137,11 +137,11 @@ impl Network {
         trace.output()
     }
 
-    /// The derivatives of Σ `d_output` · output over the rows of the block that went through last: of parameters,
-    /// added to `gradient`, and of inputs, written to `d_input`.
+    /// Runs a backward pass of the last block: the derivatives of Σ `d_output` · output over its rows with respect to
+    /// parameters, added to `gradient`, and with respect to inputs, written to `d_input`.
     ///
-    /// `input` is what went through. Rows that do not exist, in a last panel that is not full, must have finite
-    /// inputs and a `d_output` of zero.
+    /// `input` is the input of the forward pass. In a last panel that is not full, missing rows must have finite inputs
+    /// and a `d_output` of zero.
     pub fn backward(
         &self,
         input: &[Pack],
@@ -203,7 +203,7 @@ struct Forwards<'a> {
     scratch: &'a mut Scratch,
 }
 
-impl Task for Forwards<'_> {
+impl SimdTask for Forwards<'_> {
     type Output = ();
     #[inline(always)]
     fn run<S: Simd>(self, token: S) {
@@ -227,7 +227,7 @@ impl Task for Forwards<'_> {
     }
 }
 
-/// The match stands outside of the loop: it must not be asked again for every pack.
+/// The match is outside the loop, so that it is not repeated for every pack.
 #[inline(always)]
 fn activate<S: Simd>(token: S, activation: Activation, values: &mut [Pack]) {
     match activation {
@@ -260,7 +260,7 @@ pub(crate) struct Backwards<'a> {
     pub scratch: &'a mut Scratch,
 }
 
-impl Task for Backwards<'_> {
+impl SimdTask for Backwards<'_> {
     type Output = ();
     #[inline(always)]
     fn run<S: Simd>(self, token: S) {
@@ -293,7 +293,7 @@ struct Slope<'a> {
     values: &'a mut [Pack],
 }
 
-impl Task for Slope<'_> {
+impl SimdTask for Slope<'_> {
     type Output = ();
     #[inline(always)]
     fn run<S: Simd>(self, token: S) {

@@ -1,14 +1,14 @@
-//! The length of a gradient, and limiting it.
+//! The norm of a gradient, and gradient clipping.
 
-use magpie_simd::{Isa, LANES, Lanes, Number, Pack, Simd, Task};
+use magpie_simd::{Isa, LANES, Lanes, Number, Pack, Simd, SimdTask};
 
-/// Euclidean norm of the slices taken as one vector. Short runs are summed in lanes of `f32`, the runs in `f64`.
+/// Euclidean norm of the slices, taken as one vector. Short runs are summed in lanes of `f32`, the runs in `f64`.
 pub fn global_norm(isa: Isa, slices: &[&[f32]]) -> f32 {
     slices.iter().map(|slice| isa.run(SumOfSquares(slice))).sum::<f64>().sqrt() as f32
 }
 
 /// Scales the slices, taken as one vector, by min(1, `limit` / (norm + 1e-6)), as `torch.nn.utils.clip_grad_norm_`
-/// does; gives the norm before.
+/// does. Returns the norm before scaling.
 pub fn clip_norm(isa: Isa, slices: &mut [&mut [f32]], limit: f32) -> f32 {
     let norm = slices.iter().map(|slice| isa.run(SumOfSquares(slice))).sum::<f64>().sqrt() as f32;
     let factor = limit / (norm + 1e-6);
@@ -20,7 +20,7 @@ pub fn clip_norm(isa: Isa, slices: &mut [&mut [f32]], limit: f32) -> f32 {
 
 struct SumOfSquares<'a>(&'a [f32]);
 
-impl Task for SumOfSquares<'_> {
+impl SimdTask for SumOfSquares<'_> {
     type Output = f64;
     #[inline(always)]
     fn run<S: Simd>(self, token: S) -> f64 {

@@ -1,4 +1,4 @@
-//! Running means and variances, and normalising with them.
+//! Running means and variances, and normalisation by them.
 //!
 //! A batch with mean b, variance s and n rows is merged by the rule of Chan, Golub and LeVeque:
 //!
@@ -6,13 +6,13 @@
 //! δ = b - mean,  N = count + n,  mean += δ n/N,  var = (var·count + s·n + δ²·count·n/N) / N,  count = N
 //! ```
 //!
-//! [`Moments`] gathers a batch, piece by piece and in any nesting, [`Running`] is the state that lives on, a record,
-//! and [`Frozen`] is what rows are normalised with while the state stands still. All state is `f64`.
+//! [`Moments`] collects a batch, in pieces and in any order of nesting; [`RunningMeanStd`] is the persistent state;
+//! [`Frozen`] normalises rows while the state does not change. All state is `f64`.
 
-use magpie_simd::{Isa, LANES, Lanes, Number, Pack, Simd, Task};
+use magpie_simd::{Isa, LANES, Lanes, Number, Pack, Simd, SimdTask};
 use serde::{Deserialize, Serialize};
 
-/// Added to the variance under the root.
+/// Added to the variance before taking the square root.
 pub const VARIANCE_FLOOR: f64 = 1e-8;
 
 /// Count, mean and summed squared deviation of the rows of a batch.
@@ -24,19 +24,19 @@ pub struct Moments {
 }
 
 impl Moments {
-    /// Of no rows.
+    /// Moments of no rows.
     pub fn new(width: usize) -> Moments {
         Moments { count: 0.0, mean: vec![0.0; width], squares: vec![0.0; width] }
     }
 
-    /// Forgets all rows.
+    /// Removes all rows.
     pub fn clear(&mut self) {
         self.count = 0.0;
         self.mean.fill(0.0);
         self.squares.fill(0.0);
     }
 
-    /// How many rows.
+    /// The number of rows.
     pub fn count(&self) -> f64 {
         self.count
     }
@@ -51,7 +51,7 @@ impl Moments {
         &self.squares
     }
 
-    /// Adds rows that lie one after the other.
+    /// Adds contiguous rows.
     pub fn add_rows(&mut self, rows: &[f32]) {
         let width = self.mean.len();
         let n = (rows.len() / width) as f64;
@@ -64,7 +64,7 @@ impl Moments {
         self.count += n;
     }
 
-    /// Adds `[panel][feature]`, of each panel the first `live` lanes: the steps of sixteen environments.
+    /// Adds `[panel][feature]`, using the first `live` lanes of each panel: the steps of sixteen environments.
     pub fn add_panels(&mut self, isa: Isa, panels: &[Pack], live: usize) {
         let (width, live) = (self.mean.len(), live.min(LANES));
         let steps = (panels.len() / width) as f64;
@@ -107,7 +107,7 @@ struct LaneMoments<'a> {
     feature: usize,
 }
 
-impl Task for LaneMoments<'_> {
+impl SimdTask for LaneMoments<'_> {
     type Output = [Pack; 2];
     #[inline(always)]
     fn run<S: Simd>(self, token: S) -> [Pack; 2] {
@@ -133,31 +133,31 @@ impl Task for LaneMoments<'_> {
     }
 }
 
-/// Mean and variance of everything seen so far.
+/// Mean and variance of all rows so far.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Running {
+pub struct RunningMeanStd {
     count: f64,
     mean: Vec<f64>,
     variance: Vec<f64>,
 }
 
-impl Running {
-    /// Mean 0 and variance 1, with the weight of a ten-thousandth of a row.
-    pub fn new(width: usize) -> Running {
-        Running::with_prior(width, 0.0, 1.0, 1e-4)
+impl RunningMeanStd {
+    /// Mean 0 and variance 1, with the weight of 1e-4 rows.
+    pub fn new(width: usize) -> RunningMeanStd {
+        RunningMeanStd::with_prior(width, 0.0, 1.0, 1e-4)
     }
 
-    /// Starts from a mean and variance with the weight of `count` rows.
-    pub fn with_prior(width: usize, mean: f64, variance: f64, count: f64) -> Running {
-        Running { count, mean: vec![mean; width], variance: vec![variance; width] }
+    /// Starts with a mean and variance that have the weight of `count` rows.
+    pub fn with_prior(width: usize, mean: f64, variance: f64, count: f64) -> RunningMeanStd {
+        RunningMeanStd { count, mean: vec![mean; width], variance: vec![variance; width] }
     }
 
-    /// Exactly these statistics, as read from another one.
-    pub fn from_parts(mean: Vec<f64>, variance: Vec<f64>, count: f64) -> Running {
-        Running { mean, variance, count }
+    /// Exactly these statistics, as read from another instance.
+    pub fn from_parts(mean: Vec<f64>, variance: Vec<f64>, count: f64) -> RunningMeanStd {
+        RunningMeanStd { mean, variance, count }
     }
 
-    /// How many rows were seen, the prior included.
+    /// The number of rows so far, including the prior.
     pub fn count(&self) -> f64 {
         self.count
     }
@@ -172,7 +172,7 @@ impl Running {
         &self.variance
     }
 
-    /// Merges a batch with its population variance. A batch of no rows changes nothing.
+    /// Merges a batch with its population variance. A batch without rows changes nothing.
     pub fn update(&mut self, batch: &Moments) {
         if batch.count > 0.0 {
             let variance: Vec<f64> = batch.squares.iter().map(|s| s / batch.count).collect();
@@ -193,9 +193,9 @@ impl Running {
         self.count = total;
     }
 
-    /// What to normalise with until the next merge; results are limited to ±`limit`.
+    /// A normaliser with the current statistics; results are clipped to ±`limit`.
     ///
-    /// Paper: 10 for observations, 5 for returns.
+    /// The paper uses 10 for observations and 5 for returns.
     pub fn freeze(&self, limit: f32) -> Frozen {
         let scale: Vec<f32> =
             self.variance.iter().map(|v| (1.0 / (v + VARIANCE_FLOOR).sqrt()) as f32).collect();
@@ -204,7 +204,7 @@ impl Running {
     }
 }
 
-/// Normalises: (x - mean) / √(var + 1e-8), limited.
+/// Normalises: (x - mean) / √(var + 1e-8), clipped.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Frozen {
     mean: Vec<f32>,
@@ -225,7 +225,7 @@ impl Frozen {
         ((raw - self.mean[feature]) * self.scale[feature]).clamp(-self.limit, self.limit)
     }
 
-    /// The raw value of a normalised one, which is limited first: clamp(x) · √var + mean. For critics, which learn
+    /// The raw value of a normalised one, which is clipped first: clamp(x) · √var + mean. For critics, which predict
     /// normalised returns.
     #[inline]
     pub fn raw(&self, feature: usize, normalised: f32) -> f32 {
@@ -239,7 +239,7 @@ struct Normalise<'a> {
     out: &'a mut [Pack],
 }
 
-impl Task for Normalise<'_> {
+impl SimdTask for Normalise<'_> {
     type Output = ();
     #[inline(always)]
     fn run<S: Simd>(self, token: S) {
@@ -250,7 +250,8 @@ impl Task for Normalise<'_> {
             for (((raw, out), &mean), &scale) in raw.iter().zip(out).zip(&frozen.mean).zip(&frozen.scale) {
                 let value =
                     (Lanes::load(token, raw) - Lanes::splat(token, mean)) * Lanes::splat(token, scale);
-                // The value stands second: x86 hands on the second operand if one is NaN, and a NaN must show.
+                // The value is the second operand: x86 returns the second operand if one is NaN, and a NaN must not be
+                // hidden.
                 high.min(low.max(value)).store(out);
             }
         }
@@ -293,7 +294,7 @@ mod tests {
 
     #[test]
     fn an_empty_batch_changes_nothing() {
-        let (mut running, before) = (Running::new(3), Running::new(3));
+        let (mut running, before) = (RunningMeanStd::new(3), RunningMeanStd::new(3));
         running.update(&Moments::new(3));
         let mut empty = Moments::new(3);
         empty.add_rows(&[]);
@@ -304,7 +305,7 @@ mod tests {
 
     #[test]
     fn a_nan_is_not_hidden_by_the_limit() {
-        let frozen = Running::new(1).freeze(10.0);
+        let frozen = RunningMeanStd::new(1).freeze(10.0);
         for isa in Isa::available() {
             let mut out = [Pack::default()];
             frozen.panels(isa, &[Pack([f32::NAN; 16])], &mut out);
@@ -315,7 +316,7 @@ mod tests {
 
     #[test]
     fn panels_and_values_are_normalised_alike_and_limited() {
-        let mut running = Running::new(2);
+        let mut running = RunningMeanStd::new(2);
         let mut batch = Moments::new(2);
         batch.add_rows(&[1.0, 50.0, 3.0, 50.0, 5.0, 50.0]);
         running.update(&batch);

@@ -1,34 +1,35 @@
-//! Cutting a batch so that the result does not depend on the number of threads.
+//! Dividing a batch so that the result does not depend on the number of threads.
 //!
-//! Rows are worked on in blocks of [`BLOCK_ROWS`]. The blocks of a batch are dealt to a number of parts that follows
-//! from the number of rows alone; each part sums its blocks in order, and the sums of the parts are added in order.
-//! Threads take whole parts. Scratch memory belongs to whoever works, not to a part: a [`Pool`] lends it.
+//! Rows are processed in blocks of [`BLOCK_ROWS`]. The blocks of a batch are dealt to a number of parts that depends
+//! only on the number of rows; each part sums its blocks in order, and the sums of the parts are added in order.
+//! Threads take whole parts. Scratch memory belongs to workers, not to parts: a [`Pool`] lends it.
 
 use std::ops::Range;
 use std::sync::Mutex;
 
 use magpie_simd::LANES;
 
-/// Panels of a block. Measured: 6 to 16 are equally fast with 2 MiB of second cache, and 8 leave room in smaller ones.
+/// Panels per block. Measured: 6 to 16 are equally fast with 2 MiB of second-level cache, and 8 leave room in smaller
+/// ones.
 pub const BLOCK_PANELS: usize = 8;
 
-/// Rows of a block.
+/// Rows per block.
 pub const BLOCK_ROWS: usize = BLOCK_PANELS * LANES;
 
-/// Blocks that a part should at least have: each part costs a gradient's worth of memory traffic.
+/// The smallest number of blocks in a part: each part costs the memory traffic of one gradient.
 const PART_BLOCKS: usize = 5;
 
-/// More parts would let more threads work on one minibatch, but take more memory.
+/// More parts would let more threads work on a minibatch, but take more memory.
 const MOST_PARTS: usize = 32;
 
-/// How a batch of so many rows is cut.
+/// The division of a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cut {
     rows: usize,
 }
 
 impl Cut {
-    /// Of a batch of `rows`.
+    /// The division of a batch of `rows` rows.
     pub fn new(rows: usize) -> Cut {
         Cut { rows }
     }
@@ -37,7 +38,7 @@ impl Cut {
         self.rows.div_ceil(BLOCK_ROWS)
     }
 
-    /// How many parts there are: a power of two, so that the usual numbers of threads share them evenly.
+    /// The number of parts: a power of two, so that the usual numbers of threads share them evenly.
     pub fn parts(self) -> usize {
         match self.block_count() {
             0 => 0,
@@ -53,21 +54,21 @@ impl Cut {
     }
 }
 
-/// Scratch memory for as many workers as happen to work at the same time.
+/// Scratch memory for all workers that run at the same time.
 #[derive(Debug, Default)]
 pub struct Pool<T> {
     free: Mutex<Vec<T>>,
 }
 
 impl<T> Pool<T> {
-    /// A pool without any scratch yet.
+    /// A pool without scratch memory.
     pub fn new() -> Pool<T> {
         Pool { free: Mutex::new(Vec::new()) }
     }
 
-    /// Lends scratch, made by `make` if none is free.
+    /// Lends scratch memory, which `make` creates if none is free.
     pub fn with<R>(&self, make: impl FnOnce() -> T, work: impl FnOnce(&mut T) -> R) -> R {
-        // A worker that panicked took its scratch with it; what is in the pool is whole.
+        // A worker that panicked kept its scratch memory, so that what is in the pool is intact.
         let lock = || self.free.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         let free = lock().pop();
         let mut scratch = free.unwrap_or_else(make);

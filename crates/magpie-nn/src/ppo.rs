@@ -1,18 +1,18 @@
-//! One minibatch of proximal policy optimisation, fused.
+//! One minibatch step of proximal policy optimisation, fused.
 //!
-//! A block of rows is gathered, sent through the actor, turned into losses and their derivatives, sent back, and
-//! likewise through the critic, while everything it needs stays in the second cache. Loss, divergences and gradients
-//! are sums over blocks in fixed order (see [`parts`](crate::parts)). Then the gradients of policy and critic are
-//! limited, each on its own, and Adam moves both.
+//! Each block of rows is gathered and passes through the actor forwards and backwards, with losses and their
+//! derivatives in between, and then through the critic, while all of its data stays in the second-level cache. Loss,
+//! divergences and gradients are sums over blocks in fixed order (see [`parts`](crate::parts)). Finally the gradients
+//! of actor and critic are clipped separately, and Adam takes a step.
 //!
 //! ```text
 //! loss = mean policy term + value_weight · mean value term - entropy_weight · H
 //! ```
 //!
-//! with advantages normalised over the minibatch: (A - mean)/(std + 1e-8), the std with n - 1.
+//! Advantages are normalised over the minibatch: (A - mean)/(std + 1e-8), the std with n - 1.
 
 use magpie_settings::{above, settings};
-use magpie_simd::{Isa, LANES, Lanes, Number, Pack, Simd, Task};
+use magpie_simd::{Isa, LANES, Lanes, Number, Pack, Simd, SimdTask};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -28,68 +28,69 @@ use crate::rows::{gather, gather_column};
 use crate::shape::Shape;
 
 settings! {
-    /// The constants of the loss and of the step. Defaults are the paper's.
+    /// Hyperparameters of the PPO loss and of the update. The defaults are the paper's.
     #[derive(Copy)]
     pub struct PpoConfig {
-        /// How far the ratio of probabilities may move.
+        /// Clipping range of the probability ratio (ε).
         clip: f32 = 0.2, in above(0.0);
-        /// How far a value may move.
+        /// Clipping range of the value function, as a change from the old value.
         value_clip: f32 = 0.2, in above(0.0), unit "standard deviations of the returns";
-        /// Weight of the value loss, which has no ½.
+        /// Weight of the value loss (the mean squared error, without the usual ½).
         value_weight: f32 = 2.0, in 0.0..;
-        /// Weight of the entropy, summed over action dimensions; above 0 keeps actions noisy.
+        /// Weight of the entropy bonus, summed over action dimensions. Raise it if the action noise collapses too
+        /// early.
         entropy_weight: f32 = 0.0, in 0.0..;
-        /// Limit of the gradient's norm, for policy and critic each.
+        /// Maximum norm of the gradient, for actor and critic separately.
         gradient_norm: f32 = 1.0, in above(0.0);
         /// The optimiser.
         adam: AdamConfig;
     }
 }
 
-/// What is learned, with the optimiser's memory: a record.
+/// The parameters of actor and critic, with their optimiser state.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ActorCritic {
-    /// The actor's parameters, then log σ.
+    /// The actor's parameters, followed by log σ.
     pub policy: Vec<f32>,
     /// The critic's parameters.
     pub critic: Vec<f32>,
-    /// Memory for the policy.
+    /// Optimiser state of the policy.
     pub policy_adam: Adam,
-    /// Memory for the critic.
+    /// Optimiser state of the critic.
     pub critic_adam: Adam,
 }
 
 impl ActorCritic {
-    /// Takes over parameters; Adam starts afresh.
+    /// Uses these parameters; Adam starts from its initial state.
     pub fn new(policy: Vec<f32>, critic: Vec<f32>) -> ActorCritic {
         let (policy_adam, critic_adam) = (Adam::new(policy.len()), Adam::new(critic.len()));
         ActorCritic { policy, critic, policy_adam, critic_adam }
     }
 }
 
-/// A minibatch: some rows of tables that hold one row a step.
+/// A minibatch: rows of tables that have one row per step.
 #[derive(Debug, Clone, Copy)]
 pub struct Batch<'a> {
-    /// Which rows, in which order.
+    /// The rows, in order.
     pub rows: &'a [u32],
     /// Normalised observations.
     pub observations: &'a [f32],
-    /// Actions as they were drawn, before the environment clipped them.
+    /// Actions as sampled, before the environment clipped them.
     pub actions: &'a [f32],
-    /// log π of the actions when they were drawn.
+    /// log π of the actions when they were sampled.
     pub log_probs: &'a [f32],
     /// Advantages, not yet normalised.
     pub advantages: &'a [f32],
-    /// What the critic should say.
+    /// Value targets.
     pub returns: &'a [f32],
-    /// What the critic said when the step was taken.
+    /// Values predicted when the steps were taken.
     pub values: &'a [f32],
 }
 
 /// Means over a minibatch.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct PpoStats {
-    /// All three parts together.
+    /// The total loss.
     pub loss: f64,
     /// Mean policy term.
     pub policy_loss: f64,
@@ -97,19 +98,19 @@ pub struct PpoStats {
     pub value_loss: f64,
     /// Entropy, summed over action dimensions.
     pub entropy: f64,
-    /// Mean of ρ - 1 - log ρ; above the target it ends a policy's epochs.
+    /// Mean of ρ - 1 - log ρ; if it exceeds the target, the update ends.
     pub approx_kl: f64,
     /// Mean of -log ρ.
     pub old_approx_kl: f64,
     /// Share of rows with |ρ - 1| > ε.
     pub clip_fraction: f64,
-    /// Norm of the policy's gradient before it was limited.
+    /// Norm of the policy's gradient before clipping.
     pub policy_norm: f32,
-    /// Norm of the critic's gradient before it was limited.
+    /// Norm of the critic's gradient before clipping.
     pub critic_norm: f32,
 }
 
-/// Everything a minibatch step needs, for one pair of shapes; any number of learners can take turns.
+/// Everything a minibatch step needs, for one pair of shapes; several learners can share it in turn.
 #[derive(Debug)]
 pub struct Ppo {
     kernel: Kernel,
@@ -126,7 +127,7 @@ pub struct Ppo {
     pool: Pool<Scratch>,
 }
 
-/// Sums over the rows of one part, apart from the networks' gradients.
+/// Sums over the rows of one part, except for the networks' gradients.
 #[derive(Debug, Clone)]
 struct Part {
     sums: [f64; TERMS],
@@ -162,7 +163,7 @@ impl Scratch {
     }
 }
 
-/// How advantages are normalised.
+/// The normalisation of advantages.
 #[derive(Debug, Clone, Copy)]
 struct Standard {
     mean: f32,
@@ -200,9 +201,9 @@ impl Ppo {
         }
     }
 
-    /// One step of the weights on a minibatch.
+    /// Takes one step on a minibatch.
     ///
-    /// A loss or norm that is not finite leaves the weights as they were; the caller sees it in what is given back.
+    /// If a loss or norm is not finite, the weights are not changed; the caller must check the returned statistics.
     pub fn step(&mut self, config: &PpoConfig, weights: &mut ActorCritic, batch: &Batch) -> PpoStats {
         let isa = self.kernel.isa();
         let mut stats = self.gradients(config, &weights.policy, &weights.critic, batch);
@@ -226,7 +227,7 @@ impl Ppo {
         &mut self.critic_gradient
     }
 
-    /// Loss and gradients on a minibatch, without a step; norms are left zero.
+    /// Loss and gradients of a minibatch, without a step; the norms are zero.
     pub fn gradients(
         &mut self,
         config: &PpoConfig,
@@ -281,7 +282,7 @@ impl Ppo {
         }
     }
 
-    /// Adds the parts up in their order.
+    /// Adds the parts in order.
     fn collect(&mut self, config: &PpoConfig, parts: usize, rows: usize) -> PpoStats {
         let (network, d_log_std) = self.policy_gradient.split_at_mut(self.actor.shape().parameters());
         let isa = self.kernel.isa();
@@ -315,7 +316,7 @@ impl Ppo {
     }
 }
 
-/// What all blocks of a minibatch share.
+/// Data that all blocks of a minibatch share.
 struct Work<'a> {
     isa: Isa,
     actor: &'a Network,
@@ -398,7 +399,7 @@ struct PolicyBlock<'a> {
     part: &'a mut Part,
 }
 
-impl Task for PolicyBlock<'_> {
+impl SimdTask for PolicyBlock<'_> {
     type Output = ();
     #[inline(always)]
     fn run<S: Simd>(self, token: S) {
@@ -439,7 +440,7 @@ struct ValueBlock<'a> {
     part: &'a mut Part,
 }
 
-impl Task for ValueBlock<'_> {
+impl SimdTask for ValueBlock<'_> {
     type Output = ();
     #[inline(always)]
     fn run<S: Simd>(self, token: S) {

@@ -6,12 +6,12 @@
 //! value term   max((v - R)², (v_old + clip(v - v_old, ±ε_v) - R)²)       (no ½)
 //! ```
 //!
-//! Where the clipped branch is the larger one outside of the clip range, the derivative is zero. The approximate KL
-//! divergences are `ρ - 1 - log ρ` (low variance, never negative; this one stops the epochs) and `-log ρ`.
+//! If the clipped branch is the larger one outside the clipping range, the derivative is zero. The approximate KL
+//! divergences are `ρ - 1 - log ρ` (low variance and never negative; this one ends an update) and `-log ρ`.
 
 use magpie_simd::Transcendental;
 
-/// The policy's share of a row.
+/// The policy's terms of a row.
 #[derive(Debug, Clone, Copy)]
 pub struct PolicyTerm<N> {
     /// max(-A ρ, -A clip(ρ)).
@@ -26,7 +26,7 @@ pub struct PolicyTerm<N> {
     pub clipped: N,
 }
 
-/// The critic's share of a row.
+/// The critic's terms of a row.
 #[derive(Debug, Clone, Copy)]
 pub struct ValueTerm<N> {
     /// max((v - R)², (v_clipped - R)²).
@@ -35,7 +35,7 @@ pub struct ValueTerm<N> {
     pub d_value: N,
 }
 
-/// The policy term of a row with (normalised) advantage A and clip range ε.
+/// The policy term of a row with (normalised) advantage A and clipping range ε.
 #[inline(always)]
 pub fn policy_term<N: Transcendental>(log_prob: N, old_log_prob: N, advantage: N, clip: N) -> PolicyTerm<N> {
     let one = log_prob.constant(1.0);
@@ -54,7 +54,7 @@ pub fn policy_term<N: Transcendental>(log_prob: N, old_log_prob: N, advantage: N
     }
 }
 
-/// The value term of a row with return R and clip range ε_v.
+/// The value term of a row with return R and clipping range ε_v.
 #[inline(always)]
 pub fn value_term<N: Transcendental>(value: N, old_value: N, target: N, clip: N) -> ValueTerm<N> {
     let moved = value - old_value;

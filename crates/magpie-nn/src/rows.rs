@@ -1,15 +1,15 @@
 //! From rows of a table to panels.
 
-use magpie_simd::{Isa, LANES, Pack, Simd, Task, pack_rows};
+use magpie_simd::{Isa, LANES, Pack, Simd, SimdTask, pack_rows};
 
-/// Gathers rows of `table`, `width` numbers each, into panels `[panel][feature]`, sixteen at a time and in the order
-/// of `index`. Lanes beyond the last row are set to zero.
+/// Gathers rows of `table`, of `width` numbers each, into panels `[panel][feature]`, sixteen at a time and in the order
+/// of `index`. Lanes beyond the last row are zero.
 pub fn gather(isa: Isa, table: &[f32], width: usize, index: &[u32], panels: &mut [Pack]) {
     assert!(panels.len() == index.len().div_ceil(LANES) * width, "panels of the wrong number");
     isa.run(Gather { table, width, index, panels });
 }
 
-/// Gathers a column: a pack for every sixteen rows, zero beyond the last.
+/// Gathers a column: one pack per sixteen rows, zero beyond the last row.
 pub fn gather_column(column: &[f32], index: &[u32], packs: &mut [Pack]) {
     for (pack, index) in packs.iter_mut().zip(index.chunks(LANES)) {
         *pack = Pack::default();
@@ -26,12 +26,12 @@ struct Gather<'a> {
     panels: &'a mut [Pack],
 }
 
-impl Task for Gather<'_> {
+impl SimdTask for Gather<'_> {
     type Output = ();
     #[inline(always)]
     fn run<S: Simd>(self, token: S) {
         let Gather { table, width, index, panels } = self;
-        // Sixteen pieces of sixteen rows come together here, side by side, to be turned in registers.
+        // Sixteen pieces of sixteen rows are placed side by side, to be transposed in registers.
         let mut corner = [0.0; LANES * LANES];
         for (panel, index) in panels.chunks_exact_mut(width).zip(index.chunks(LANES)) {
             if index.len() < LANES {
@@ -41,7 +41,7 @@ impl Task for Gather<'_> {
                 let piece = LANES.min(width - start);
                 for (cells, &row) in corner.chunks_exact_mut(piece).zip(index) {
                     let values = &table[row as usize * width + start..][..piece];
-                    // Copies of known length are a load and a store; others, a call.
+                    // Copies of a known length are a load and a store; others are a call.
                     match (cells.first_chunk_mut::<LANES>(), values.first_chunk::<LANES>()) {
                         (Some(cells), Some(values)) => *cells = *values,
                         _ => cells.iter_mut().zip(values).for_each(|(cell, value)| *cell = *value),

@@ -1,15 +1,15 @@
-//! What a network is: the widths of its layers, its activations, and where in a row its parameters lie.
+//! The shape of a network: the widths of its layers, its activations, and the layout of its parameters.
 
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-/// What happens to a layer's sums.
+/// The activation of a layer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Activation {
-    /// Nothing: f(z) = z.
+    /// None: f(z) = z.
     Identity,
     /// f(z) = tanh z.
     Tanh,
@@ -19,8 +19,8 @@ pub enum Activation {
 
 /// The shape of a multi-layer perceptron.
 ///
-/// Its parameters are one flat row of `f32`: layer after layer the weight, `[outputs, inputs]` row by row, then the
-/// bias. This is the order in which PyTorch lists a `Sequential` of `Linear` layers.
+/// Its parameters are one flat row of `f32`: for each layer the weight, `[outputs, inputs]` row by row, followed by the
+/// bias. PyTorch lists a `Sequential` of `Linear` layers in the same order.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "ShapeRecord")]
 pub struct Shape {
@@ -51,18 +51,18 @@ pub struct Layer {
     pub inputs: usize,
     /// Length of y.
     pub outputs: usize,
-    /// Where W lies in the row of parameters.
+    /// The position of W in the row of parameters.
     pub weight: Range<usize>,
-    /// Where b lies in the row of parameters.
+    /// The position of b in the row of parameters.
     pub bias: Range<usize>,
     /// f.
     pub activation: Activation,
 }
 
-/// Parameters that a network may have: more than fit into any memory are a slip or a damaged file.
+/// The largest number of parameters: a larger one is a mistake or a damaged file.
 const MOST_PARAMETERS: usize = u32::MAX as usize;
 
-/// Sizes that make no network.
+/// Sizes that do not form a network.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error(
     "a network needs at least an input and an output size, all above zero, and at most {MOST_PARAMETERS} parameters; got {sizes:?}"
@@ -84,7 +84,7 @@ impl Shape {
         Ok(Shape { sizes: sizes.to_vec(), hidden, output })
     }
 
-    /// Tanh after every hidden layer and nothing at the end: actors, critics and most discriminators.
+    /// Tanh after every hidden layer and no activation at the end: for actors, critics and most discriminators.
     pub fn tanh(sizes: &[usize]) -> Result<Shape, ShapeError> {
         Shape::new(sizes, Activation::Tanh, Activation::Identity)
     }
@@ -104,7 +104,7 @@ impl Shape {
         self.sizes[self.sizes.len() - 1]
     }
 
-    /// The longest row anywhere in the network.
+    /// The widest row anywhere in the network.
     pub fn widest(&self) -> usize {
         self.sizes.iter().copied().max().unwrap_or(0)
     }
@@ -114,7 +114,7 @@ impl Shape {
         self.sizes.windows(2).map(|w| (w[0] + 1) * w[1]).sum()
     }
 
-    /// Multiplications of one row's way through the network.
+    /// Multiplications in the forward pass of one row.
     pub fn products(&self) -> usize {
         self.sizes.windows(2).map(|w| w[0] * w[1]).sum()
     }

@@ -1,9 +1,9 @@
-//! Second derivatives: the parameter gradient of something made from input gradients.
+//! Second derivatives: the parameter gradient of a function of input gradients.
 //!
-//! A gradient penalty is a loss L(g) of g = ∇ₓ D, the input gradient of a network's (weighted) output D = c · y. Let
-//! v = ∂L/∂g, a constant for one step. Then dL/dθ = ∂/∂θ (v · ∇ₓ D), and v · ∇ₓ D = c · ẏ, where ẏ = J v is the change
-//! of the output when the input moves along v. So one sends the direction v forwards beside the values
-//! ([`Network::tangent`]), and then goes backwards through both ([`Network::backward_tangent`]):
+//! A gradient penalty is a loss L(g) of g = ∇ₓ D, the input gradient of a network's (weighted) output D = c · y. Let v
+//! = ∂L/∂g, a constant for one step. Then dL/dθ = ∂/∂θ (v · ∇ₓ D), and v · ∇ₓ D = c · ẏ, where ẏ = J v is the change of
+//! the output when the input moves along v. So the direction v is sent forwards beside the values
+//! ([`Network::tangent`]), and a backward pass goes through both ([`Network::backward_tangent`]):
 //!
 //! ```text
 //! forwards    żₗ = Wₗ ḣₗ₋₁,  ḣₗ = f'(zₗ) ⊙ żₗ,  ḣ₀ = v
@@ -12,23 +12,23 @@
 //!             dWₗ = Σ αₗ ḣₗ₋₁ᵀ + βₗ hₗ₋₁ᵀ,  dbₗ = Σ βₗ,  dx = W₁ᵀ β₁
 //! ```
 //!
-//! Where c itself is a function of y, its share goes into `d_output`: (∂c/∂y)ᵀ ẏ.
+//! If c is itself a function of y, its contribution goes into `d_output`: (∂c/∂y)ᵀ ẏ.
 
-use magpie_simd::{Isa, Lanes, Number, Pack, Simd, Task};
+use magpie_simd::{Isa, Lanes, Number, Pack, Simd, SimdTask};
 
 use crate::gradient::Gradient;
 use crate::kernel::{Scratch, product};
 use crate::network::{Backwards, LoadedLayer, Network, Trace};
 use crate::shape::{Activation, Layer, Shape};
 
-/// What a direction leaves on its way through a network, beside the [`Trace`] of the values.
+/// The intermediate results of a direction's forward pass, beside the [`Trace`] of the values.
 #[derive(Debug, Clone)]
 pub struct Tangent {
     panels: usize,
     outputs: usize,
     layers: Vec<LayerTangent>,
     scratch: Scratch,
-    /// p, then α, of the layer at hand and of the one before.
+    /// p, later α, of the current layer and of the one before.
     alpha: [Vec<Pack>; 2],
 }
 
@@ -41,7 +41,7 @@ struct LayerTangent {
 }
 
 impl Tangent {
-    /// Room for blocks of at most `panels` panels through a network of this shape.
+    /// Memory for blocks of at most `panels` panels through a network of this shape.
     pub fn new(shape: &Shape, panels: usize) -> Tangent {
         let room = |width: usize| vec![Pack::default(); panels * width];
         let layers =
@@ -57,7 +57,7 @@ impl Tangent {
 }
 
 impl Network {
-    /// Sends a direction for every row of the block that went through last; gives ẏ.
+    /// Sends a direction for every row of the last block forwards; returns ẏ.
     pub fn tangent<'t>(&self, trace: &Trace, direction: &[Pack], tangent: &'t mut Tangent) -> &'t [Pack] {
         let panels = trace.panels;
         assert!(direction.len() == panels * self.shape.inputs(), "direction of the wrong length");
@@ -75,10 +75,10 @@ impl Network {
         tangent.output()
     }
 
-    /// Adds to `gradient` the parameter gradient of Σ c · ẏ + `d_output` · y over the rows of the block whose values
-    /// and direction went through last; writes its derivative with respect to the input to `d_input`.
+    /// Adds the parameter gradient of Σ c · ẏ + `d_output` · y, over the rows of the last block and its directions, to
+    /// `gradient`; writes its derivative with respect to the input to `d_input`.
     ///
-    /// `d_tangent` is c, of the shape of the output. Rows that do not exist must have zeros in both.
+    /// `d_tangent` is c, in the shape of the output. Missing rows must have zeros in both.
     #[expect(clippy::too_many_arguments, reason = "two passes with an input and an output each")]
     pub fn backward_tangent(
         &self,
@@ -147,7 +147,7 @@ struct Along<'a> {
     scratch: &'a mut Scratch,
 }
 
-impl Task for Along<'_> {
+impl SimdTask for Along<'_> {
     type Output = ();
     #[inline(always)]
     fn run<S: Simd>(self, token: S) {
@@ -179,7 +179,7 @@ struct Bend<'a> {
     q: &'a mut [Pack],
 }
 
-impl Task for Bend<'_> {
+impl SimdTask for Bend<'_> {
     type Output = ();
     #[inline(always)]
     fn run<S: Simd>(self, token: S) {

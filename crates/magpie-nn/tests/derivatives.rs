@@ -1,8 +1,8 @@
-//! Every derivative of a network against differences of an independent forward pass in `f64`.
+//! Every derivative of a network compared with differences of an independent forward pass in `f64`.
 //!
-//! The forward pass here is written anew, so a mistake in the network's own would show as well. Differences in `f64`
-//! are good to 1e-8 or better; the tolerance of 1e-5 of the largest entry is what `f32` sums of this length deserve.
-//! Kernels with fewer digits have a tolerance of their own.
+//! The forward pass is implemented again here, so that a mistake in the network's own would show as well. Differences
+//! in `f64` are accurate to 1e-8 or better; the tolerance of 1e-5 of the largest entry accounts for `f32` sums of this
+//! length. Kernels with fewer digits have their own tolerance.
 
 mod common;
 
@@ -13,7 +13,7 @@ use magpie_simd::{Isa, Pack};
 
 const TOLERANCE: f32 = 1e-5;
 
-/// Odd sizes, layers wide enough for tiles, a network without hidden layers, and outputs that go through an activation.
+/// Odd sizes, layers wide enough for tiles, a network without hidden layers, and outputs with an activation.
 fn shapes() -> Vec<Shape> {
     use Activation::{Identity, Mish, Tanh};
     [
@@ -51,7 +51,7 @@ fn wide(values: &[f32]) -> Vec<f64> {
     values.iter().map(|&v| v.into()).collect()
 }
 
-/// Central differences of `f` by every entry of `at`.
+/// Central differences of `f` with respect to each entry of `at`.
 fn differences(at: &[f64], h: f64, f: impl Fn(&[f64]) -> f64) -> Vec<f32> {
     let mut point = at.to_vec();
     (0..at.len())

@@ -1,4 +1,4 @@
-//! The same bytes whatever the threads, and on every instruction set that fuses.
+//! The same bytes for any number of threads, and on every instruction set with FMA.
 
 use magpie_nn::ppo::{ActorCritic, Batch, Ppo, PpoConfig, PpoStats};
 use magpie_nn::{Kernel, Shape, init};

@@ -4,7 +4,7 @@ mod common;
 
 use common::{Golden, assert_close, panels, rows};
 use magpie_nn::gaussian::Gaussian;
-use magpie_simd::{Isa, Lanes, Number, Pack, Simd, Task};
+use magpie_simd::{Isa, Lanes, Number, Pack, Simd, SimdTask};
 
 /// Ten times what PyTorch's own float32 run deviates.
 const TOLERANCE: f32 = 1.5e-6;
@@ -19,7 +19,7 @@ struct Run<'a> {
     d_log_std: &'a mut [Pack],
 }
 
-impl Task for Run<'_> {
+impl SimdTask for Run<'_> {
     type Output = ();
     #[inline(always)]
     fn run<S: Simd>(self, token: S) {

@@ -8,7 +8,7 @@ use magpie_simd::Pack;
 
 /// Ten times what PyTorch's own float32 run deviates.
 ///
-/// Split numbers have twice what a product of theirs may miss: a second derivative meets every weight twice.
+/// Split numbers have twice the error bound of their products: a second derivative uses every weight twice.
 const TOLERANCE: f32 = 7e-6;
 
 /// GP = 10 mean (‖∇D‖ - 1)² at x = α·expert + (1-α)·policy.

@@ -11,8 +11,8 @@ use magpie_nn::{Kernel, Shape};
 /// Ten times what PyTorch's own float32 run deviates.
 const TOLERANCE: f32 = 1.2e-4;
 
-/// With split numbers. The policy's loss sets it, a mean of terms of size 1 that cancel to 0.003: the means of the
-/// policy may miss a few 1e-6.
+/// With split numbers. The policy's loss determines it: a mean of terms of size 1 that cancel to 0.003, each of which
+/// may deviate by a few 1e-6.
 const SPLIT_TOLERANCE: f32 = 4e-4;
 
 struct Case {
@@ -45,7 +45,7 @@ impl Case {
         (policy, self.golden.row(&format!("{prefix}vf"), &self.critic))
     }
 
-    /// Compares layer by layer, so that a small layer does not hide behind a large one.
+    /// Compares layer by layer, so that errors in a small layer are not hidden by a large one.
     fn compare(&self, kernel: Kernel, what: &str, got: (&[f32], &[f32]), want: &(Vec<f32>, Vec<f32>)) {
         let tolerance = tolerance(kernel, TOLERANCE, SPLIT_TOLERANCE);
         for (net, shape, got, want) in

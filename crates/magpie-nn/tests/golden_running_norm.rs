@@ -1,21 +1,21 @@
-//! Running normalisers against the reference's and the textbook's rules.
+//! Running normalisers compared with the reference's and the textbook's rules.
 
 mod common;
 
 use common::{Golden, assert_close, panels, rows};
-use magpie_nn::normaliser::{Moments, Running};
+use magpie_nn::normaliser::{Moments, RunningMeanStd};
 use magpie_simd::{Isa, Pack};
 
 /// Ten times what PyTorch's own float32 run deviates.
 const TOLERANCE: f32 = 2e-5;
 
-/// `ref` starts as if one row of mean 1 and variance 1 had been seen and takes the variance with n - 1; `std` starts
-/// from (almost) nothing and takes it with n.
-fn start(tag: &str, width: usize) -> Running {
-    if tag == "ref" { Running::with_prior(width, 1.0, 1.0, 1.0) } else { Running::new(width) }
+/// `ref` starts with the weight of one row of mean 1 and variance 1 and uses the variance with n - 1; `std` starts with
+/// (almost) no weight and uses the variance with n.
+fn start(tag: &str, width: usize) -> RunningMeanStd {
+    if tag == "ref" { RunningMeanStd::with_prior(width, 1.0, 1.0, 1.0) } else { RunningMeanStd::new(width) }
 }
 
-fn merge(tag: &str, running: &mut Running, batch: &Moments) {
+fn merge(tag: &str, running: &mut RunningMeanStd, batch: &Moments) {
     if tag == "ref" {
         let n = batch.count();
         let variance: Vec<f64> = batch.squares().iter().map(|s| s / (n - 1.0)).collect();
@@ -57,7 +57,7 @@ fn golden_running_norm_of_observations() {
             let want = &norm[b * count * width..][..count * width];
             assert_close("norm", &rows(&out, width, count), want, TOLERANCE);
         }
-        // The reference's evaluation adds the epsilon outside of the root, which changes nothing visible here.
+        // The reference's evaluation adds the epsilon outside the root, which makes no visible difference here.
         let frozen = running.freeze(f32::INFINITY);
         let got: Vec<f32> = observations[..count * width]
             .iter()

@@ -1,4 +1,4 @@
-//! Geometry of two capsules: the nearest points of their segments, and the contact between them.
+//! Geometry of two capsules: the nearest points of their axes, and the contact between them.
 
 use magpie_simd::Number;
 
@@ -11,11 +11,11 @@ pub(crate) struct Segment<N> {
     pub end: Vec3<N>,
 }
 
-/// A point where something touches, and how deep.
+/// A point of contact and its depth.
 #[derive(Clone, Copy)]
 pub(crate) struct Contact<N> {
     pub point: Vec3<N>,
-    /// Unit vector from the other thing to this body.
+    /// Unit vector from the other object to this body.
     pub normal: Vec3<N>,
     pub depth: N,
 }
@@ -53,8 +53,8 @@ impl<N: Number> Segment<N> {
     }
 }
 
-/// The nearest points of two segments: those of the two infinite lines, limited to the segments, then one of them
-/// moved to the point nearest to the other, whichever leaves the smaller distance.
+/// The nearest points of two segments: those of the two infinite lines, clamped to the segments, after which one of
+/// them is moved to the point nearest to the other, whichever gives the smaller distance.
 #[inline(always)]
 pub(crate) fn closest_points<N: Number>(a: Segment<N>, b: Segment<N>) -> (Vec3<N>, Vec3<N>) {
     let (direction_a, half_a, middle_a) = a.centred();
@@ -64,7 +64,7 @@ pub(crate) fn closest_points<N: Number>(a: Segment<N>, b: Segment<N>) -> (Vec3<N
     let (along_a, along_b) = (direction_a.dot(between), direction_b.dot(between));
     let one = cosine.constant(1.0);
     let t_a = cosine.mul_add(along_b, -along_a) / ((one - cosine * cosine) + one.constant(1e-6));
-    // Deliberately from t_a before it is limited.
+    // Deliberately uses t_a before clamping.
     let t_b = t_a.mul_add(cosine, along_b);
     let on_a = direction_a.scale_add(t_a.clamp(-half_a, half_a), middle_a);
     let on_b = direction_b.scale_add(t_b.clamp(-half_b, half_b), middle_b);
@@ -75,7 +75,7 @@ pub(crate) fn closest_points<N: Number>(a: Segment<N>, b: Segment<N>) -> (Vec3<N
     (Vec3::select(move_a, moved_a, on_a), Vec3::select(move_a, on_b, moved_b))
 }
 
-/// Contact of two round things whose axes come nearest at `on_a` and `on_b`.
+/// Contact of two round objects whose axes come nearest at `on_a` and `on_b`.
 #[inline(always)]
 pub(crate) fn contact<N: Number>(on_a: Vec3<N>, on_b: Vec3<N>, radii: N) -> Contact<N> {
     let gap = on_a - on_b;

@@ -1,9 +1,8 @@
-//! Contacts: where bodies meet the ground, each other and hurdles, and the velocity changes that follow
-//! (section 5 of the physics).
+//! Contacts of bodies with the ground, with each other and with hurdles, and the resulting velocity changes.
 //!
-//! Contacts are not solved jointly: each acts on the state before any of them, and a body takes the average over
-//! its touching points in one group (ground, other bodies, hurdles). A point that touches in none of the lanes is
-//! skipped after three multiplications, which is what most points are most of the time.
+//! Contacts are not solved jointly: each acts on the state before any of them, and a body takes the average over its
+//! touching points in one group (ground, other bodies, hurdles). A point that touches in none of the lanes, which is
+//! the usual case, is skipped after three multiplications.
 
 use magpie_simd::{Mask, Number};
 
@@ -12,7 +11,7 @@ use crate::model::{BodyModel, CapsuleModel, GroundPoint, HurdlesModel, Model, Pa
 use crate::vector::{Mat3, Vec3};
 use crate::world::{BodyState, Impact, Motion, PairImpact, Work};
 
-/// Where a body is.
+/// Position, rotation and velocities of a body.
 #[derive(Clone, Copy)]
 pub(crate) struct Place<N> {
     pub pos: Vec3<N>,
@@ -34,7 +33,7 @@ impl<N: Number> Place<N> {
     }
 }
 
-/// Sum of the changes of the touching points of one body in one group, and how many there are.
+/// Sum of the changes at the touching points of one body in one group, and the number of these points.
 #[derive(Clone, Copy)]
 struct Pool<N> {
     sum: Motion<N>,
@@ -82,7 +81,7 @@ impl<N: Number> Pool<N> {
         }
     }
 
-    /// The small number keeps an untouched body at exactly zero.
+    /// The small number keeps the result for an untouched body exactly zero.
     #[inline(always)]
     fn average(self) -> Motion<N> {
         let share = self.count.constant(1.0) / (self.count + self.count.constant(1e-8));
@@ -90,7 +89,7 @@ impl<N: Number> Pool<N> {
     }
 }
 
-/// What a contact pushes with, apart from directions.
+/// The strength of a contact's impulses, without directions.
 struct Push<N: Number> {
     /// Impulse along the normal.
     normal: N,
@@ -130,8 +129,8 @@ fn inverse_effective_mass<N: Number>(body: &BodyModel<N::Scalar>, arm: Vec3<N>, 
         + lever.dot(lever.componentwise(Vec3::splat(token, &body.inverse_inertia)))
 }
 
-/// All contacts of one body: with the ground, with hurdles, and with other bodies as [`between_bodies`] found them.
-/// Returns the change of its motion, if anything touches in any lane, and adds it to `total`.
+/// All contacts of one body: with the ground, with hurdles, and with other bodies as found by [`between_bodies`].
+/// Returns the change of its motion if anything touches in any lane, and adds it to `total`.
 #[inline(always)]
 pub(crate) fn collide<N: Number>(
     model: &Model<N::Scalar>,
@@ -164,7 +163,7 @@ fn sum<N: Number>(a: Option<Motion<N>>, b: Option<Motion<N>>) -> Option<Motion<N
     }
 }
 
-/// Height of the lowest point of a capsule end above the centre of mass, and how deep it is in the ground.
+/// Height of the lowest point of a capsule end above the centre of mass, and its depth in the ground.
 #[inline(always)]
 fn ground_depth<N: Number>(point: &GroundPoint<N::Scalar>, place: Place<N>) -> (N, N) {
     let token = place.pos.x.token();
@@ -202,8 +201,8 @@ fn against_ground<N: Number>(
     Pool::average_of(pool)
 }
 
-/// Contacts between bodies of the robot; leaves sums and counts in `found` for [`collide`]. `motion` gives the
-/// velocities that contacts see.
+/// Contacts between bodies of the robot; writes sums and counts to `found` for [`collide`]. `motion` gives the
+/// velocities that contacts use.
 #[inline(always)]
 pub(crate) fn between_bodies<N: Number>(
     token: N::Token,
@@ -245,7 +244,7 @@ pub(crate) fn between_bodies<N: Number>(
     }
 }
 
-/// Whether two capsules might touch at all.
+/// Whether two capsules are close enough to touch.
 #[inline(always)]
 fn within_reach<N: Number>(pair: &PairModel<N::Scalar>, [a, b]: [Segment<N>; 2]) -> N::Mask {
     let twice = (a.start + a.end) - (b.start + b.end);
@@ -259,8 +258,8 @@ fn pair_contact<N: Number>(pair: &PairModel<N::Scalar>, [a, b]: [Segment<N>; 2])
     capsule::contact(on_a, on_b, N::splat(on_a.x.token(), pair.radii))
 }
 
-/// A foot against the bar nearest to it: the closest points are sought in the plane across the bars, because a bar
-/// looks the same everywhere along y.
+/// A foot against the nearest hurdle: the closest points are computed in the plane across the hurdles, because a hurdle
+/// is uniform along y.
 #[inline(always)]
 fn against_hurdles<N: Number>(
     model: &Model<N::Scalar>,
@@ -284,8 +283,8 @@ fn against_hurdles<N: Number>(
             start: Vec3::new(segment.start.x, zero, segment.start.z),
             end: Vec3::new(segment.end.x, zero, segment.end.z),
         };
-        // A fast foot may have its axis through the plate already, where nearest points tell nothing: it goes back to
-        // the side where its centre of mass was a substep ago.
+        // The axis of a fast foot may already be inside the plate, where the nearest points are meaningless: push it
+        // back to the side where its centre of mass was in the previous substep.
         let (from_start, from_end) = (segment.start.x - x, segment.end.x - x);
         let came_from = motion.vel.x.mul_add(-N::splat(token, body.drift[0]), place.pos.x);
         let side = N::select(came_from.lt(x), zero.constant(-1.0), zero.constant(1.0));
@@ -308,7 +307,7 @@ fn against_hurdles<N: Number>(
         if !contact.depth.gt(zero).any() {
             continue;
         }
-        // The contact lies at the foot's own y; for a foot that is not level this is the middle of it.
+        // The contact has the foot's own y; for a foot that is not level, the y of its middle.
         let y = (segment.start.y + segment.end.y) * x.constant(0.5);
         let contact = Contact { point: Vec3::new(contact.point.x, y, contact.point.z), ..contact };
         let arm = contact.point - place.pos;
@@ -337,8 +336,8 @@ fn impulse<N: Number>(
     (contact.normal.scale_add(push.normal, sliding * -push.slide), push.touching)
 }
 
-/// All contacts that there could be between the robot, the ground and itself, touching or not, in the order ground
-/// points then pairs: calls `visit` with point, normal and depth. For tests and pictures.
+/// All possible contacts of the robot with the ground and with itself, whether touching or not, first ground points,
+/// then pairs: calls `visit` with point, normal and depth. For tests and pictures.
 #[inline(always)]
 pub(crate) fn visit<N: Number>(
     token: N::Token,

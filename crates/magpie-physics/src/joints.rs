@@ -1,5 +1,5 @@
-//! Spring joints: forces that hold two anchors together, torques that keep axes aligned and angles within their
-//! limits, damping, and actuators (sections 3 and 4 of the physics).
+//! Spring joints: forces that hold two anchors together, torques that keep axes aligned and angles within their limits,
+//! damping, and actuators.
 
 use magpie_simd::Number;
 
@@ -34,7 +34,7 @@ struct Freedom<N> {
     angle: N,
 }
 
-/// (b) of the substep: adds what all joints and actuators do to the sums of forces and torques of their bodies.
+/// Part (b) of the substep: adds the forces and torques of all joints and actuators to the sums of their bodies.
 #[inline(always)]
 pub(crate) fn act<N: Number>(token: N::Token, model: &Model<N::Scalar>, world: &mut World<N::Pack>) {
     let (hinges, rest) = model.joints.split_at(model.kinds[0]);
@@ -50,7 +50,7 @@ pub(crate) fn act<N: Number>(token: N::Token, model: &Model<N::Scalar>, world: &
     }
 }
 
-/// The angles of all degrees of freedom, without any forces.
+/// Computes the angles of all degrees of freedom, without forces.
 #[inline(always)]
 pub(crate) fn measure<N: Number>(token: N::Token, model: &Model<N::Scalar>, world: &mut World<N::Pack>) {
     for joint in &model.joints {
@@ -66,7 +66,7 @@ pub(crate) fn measure<N: Number>(token: N::Token, model: &Model<N::Scalar>, worl
 }
 
 /// Calls `visit` with each degree of freedom and its rate: `(w_parent - w_child) · axis`, the negative of the time
-/// derivative of its angle. Needs up-to-date frames.
+/// derivative of its angle. Frames must be up to date.
 #[inline(always)]
 pub fn rates<N: Number>(
     token: N::Token,
@@ -97,9 +97,9 @@ fn store_angles<N: Number>(freedoms: &[Freedom<N>], angles: &mut [N::Pack]) {
     }
 }
 
-/// A kind of joint: what its number of axes makes different.
+/// A kind of joint, by its number of axes.
 trait Kind<const DOF: usize> {
-    /// The degrees of freedom, and the torque that keeps the axes aligned if there is anything to align.
+    /// The degrees of freedom, and the torque that keeps the axes aligned if there is one.
     fn geometry<N: Number>(
         token: N::Token,
         joint: &JointModel<N::Scalar>,
@@ -108,7 +108,7 @@ trait Kind<const DOF: usize> {
     ) -> ([Freedom<N>; DOF], Option<Vec3<N>>);
 }
 
-/// Everything a joint does that does not depend on its kind.
+/// Everything about a joint that does not depend on its kind.
 #[inline(always)]
 fn act_as<N: Number, K: Kind<DOF>, const DOF: usize>(
     token: N::Token,
@@ -122,8 +122,8 @@ fn act_as<N: Number, K: Kind<DOF>, const DOF: usize>(
     // The spring between the anchors.
     let parent_arm = parent.frame.rotate(Vec3::splat(token, &joint.parent_anchor));
     let child_arm = child.frame.rotate(Vec3::splat(token, &joint.child_anchor));
-    // Bodies are near each other and maybe far from the origin: their difference is exact or nearly so, whereas
-    // adding the arms first would round at the size of the positions, and the stiffness would amplify that.
+    // Bodies are close to each other and may be far from the origin: their difference is exact or nearly so, whereas
+    // adding the arms first would round at the magnitude of the positions, and the stiffness would amplify that error.
     let gap = (parent.pos - child.pos) + (parent_arm - child_arm);
     let speed = (parent.vel - child.vel) + (parent.ang.cross(parent_arm) - child.ang.cross(child_arm));
     let force =
@@ -138,7 +138,7 @@ fn act_as<N: Number, K: Kind<DOF>, const DOF: usize>(
     for (i, freedom) in freedoms.iter().enumerate() {
         let [low, high] = joint.limits[i];
         let (low, high) = (N::splat(token, low), N::splat(token, high));
-        // Beyond a limit the actuator is silent and the limit pushes back; at most one of the two is not zero.
+        // Beyond a limit the actuator is off and the limit pushes back; at most one of the two is not zero.
         let excess = (low - freedom.angle).max(freedom.angle.zero())
             + (high - freedom.angle).min(freedom.angle.zero());
         let inside = !(freedom.angle.lt(low) | freedom.angle.gt(high));
@@ -200,9 +200,10 @@ fn nodes<N: Number>(
     let tiny = a1.x.constant(1e-10);
     let line = c3.cross(a1);
     let line = line * (one / (tiny + line.guarded_norm()));
-    // The angle between a1 and its shadow G on the plane of c1 and c2, signed like a1·c3. Its definition is the arc
-    // cosine of |G|² / (|G| + ε) with ε = 1e-10, which in single precision knows small angles to 3e-4 only. Up to
-    // terms in ε² that cosine is |G| - ε and the squared sine (a1·c3)² + 2ε |G|; from both the angle keeps its digits.
+    // The angle between a1 and its projection G onto the plane of c1 and c2, with the sign of a1·c3. It is defined as
+    // the arc cosine of |G|² / (|G| + ε) with ε = 1e-10, which in single precision resolves small angles only to 3e-4.
+    // Up to terms in ε², the cosine is |G| - ε and the squared sine (a1·c3)² + 2ε |G|; computed from both, the angle is
+    // accurate.
     let (x, y, z) = (a1.dot(c1), a1.dot(c2), a1.dot(c3));
     let shadow = x.mul_add(x, y * y).sqrt();
     let sine = z.mul_add(z, shadow * (tiny + tiny)).sqrt();
@@ -215,7 +216,7 @@ fn nodes<N: Number>(
     }
 }
 
-/// Two axes. Here the alignment torque has a fifth of the strength of the limits.
+/// Two axes. The alignment torque has a fifth of the strength of the limits.
 struct TwoAxes;
 
 impl Kind<2> for TwoAxes {
@@ -229,7 +230,7 @@ impl Kind<2> for TwoAxes {
         let Nodes { first, second, .. } = nodes(token, joint, parent, child);
         let (a1, c2) = (first.axis, second.axis);
         let across = a1.scale_add(-c2.dot(a1), c2);
-        // The floor matters only where the two axes coincide: no direction is right there, so no torque is.
+        // The floor only matters if the two axes coincide: then no direction is defined, and there is no torque.
         let length = across.guarded_norm().max(a1.x.constant(1e-30));
         let strength = N::splat(token, joint.alignment_strength);
         let alignment = across.cross(c2) * (strength / length);

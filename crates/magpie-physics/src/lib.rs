@@ -1,13 +1,13 @@
-//! Rigid bodies on spring joints, many worlds side by side.
+//! Rigid bodies on spring joints, in many parallel worlds.
 //!
-//! Three nouns. A [`Robot`](robot::Robot) is data: bodies, joints, actuators and contacts, read from a TOML file and
-//! checked. A [`Model`] is a robot under a [`Perturbation`], prepared for stepping: constants formed once and rounded
-//! to the precision of the simulation. A [`World`] is state: one pack of memory for every component of every body,
-//! so that sixteen worlds move in one pass through the formulas.
+//! There are three main types. A [`Robot`](robot::Robot) is data: bodies, joints, actuators and contacts, read from a
+//! TOML file and checked. A [`Model`] is a robot with a [`Perturbation`], prepared for stepping: constants are computed
+//! once and rounded to the precision of the simulation. A [`World`] is state: one pack of memory per component of each
+//! body, so that one pass through the formulas steps sixteen worlds.
 //!
-//! The physics is that of spring joints: anchors are held together by stiff springs, joint limits push back softly,
-//! contacts change velocities at once. Everything is written once over [`Number`](magpie_simd::Number) and runs as
-//! `f64`, to be compared with other implementations digit by digit, or in sixteen lanes of `f32`, to be fast.
+//! The physics is that of spring joints: stiff springs hold anchors together, joint limits push back softly, and
+//! contacts change velocities instantly. Everything is written once, over [`Number`](magpie_simd::Number), and runs
+//! either as `f64`, for exact comparisons with other implementations, or in sixteen lanes of `f32`, for speed.
 
 mod capsule;
 mod contacts;

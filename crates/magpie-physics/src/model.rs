@@ -1,12 +1,12 @@
-//! A robot prepared for stepping: products that do not change are formed once, in `f64`, then rounded to the scalar
-//! that the simulation computes with.
+//! A robot prepared for stepping: constant products are computed once, in `f64`, and rounded to the scalar type of the
+//! simulation.
 
 use magpie_simd::Scalar;
 
 use crate::perturbation::{Hurdles, Perturbation};
 use crate::robot::{GroundEnds, Placement, Robot};
 
-/// Everything a step reads and never writes.
+/// Everything that a step reads and never writes.
 #[derive(Debug, Clone)]
 pub struct Model<T> {
     pub(crate) substeps: usize,
@@ -15,20 +15,20 @@ pub struct Model<T> {
     pub(crate) joints: Vec<JointModel<T>>,
     /// Number of joints with one, two and three axes.
     pub(crate) kinds: [usize; 3],
-    /// For each entry of an action: the degree of freedom that it drives and the torque of action 1.
+    /// For each entry of an action: the degree of freedom it drives, and the torque of action 1.
     pub(crate) actuators: Vec<(usize, T)>,
-    /// Capsule ends that meet the ground, by body (see [`BodyModel::ground_points`]).
+    /// Capsule ends that can touch the ground, by body (see [`BodyModel::ground_points`]).
     pub(crate) ground_points: Vec<GroundPoint<T>>,
     pub(crate) pairs: Vec<PairModel<T>>,
     pub(crate) hurdles: Option<HurdlesModel<T>>,
-    /// Velocity per depth at which contacts push bodies apart, 1/s.
+    /// Velocity per depth at which contacts push bodies apart, in 1/s.
     pub(crate) penetration_gain: T,
     pub(crate) slip_speed_threshold: T,
-    /// Joints, parents first, as indices into `joints`.
+    /// Joints as indices into `joints`, parents first.
     pub(crate) traversal: Vec<usize>,
     pub(crate) root: usize,
     pub(crate) placement: Option<[T; 3]>,
-    /// Both ends of all capsules: what placing the robot on the ground looks at.
+    /// Both ends of all capsules, for placing the robot on the ground.
     pub(crate) ends: Vec<End<T>>,
     pub(crate) control_dt: f64,
 }
@@ -38,7 +38,7 @@ pub(crate) struct BodyModel<T> {
     pub mass: T,
     pub inverse_mass: T,
     pub inverse_inertia: [T; 3],
-    /// h Mp: how far a velocity carries in a substep.
+    /// h Mp: displacement per velocity in a substep.
     pub drift: [T; 3],
     /// h Mr / 2.
     pub half_spin: [T; 3],
@@ -72,7 +72,7 @@ pub(crate) struct JointModel<T> {
     pub reference: [T; 4],
     pub parent_axes: [[T; 3]; 3],
     pub child_axes: [[T; 3]; 3],
-    /// First of the joint's degrees of freedom, and how many there are.
+    /// Index of the joint's first degree of freedom, and their number.
     pub first_dof: usize,
     pub dof: usize,
     pub limits: [[T; 2]; 3],
@@ -102,7 +102,7 @@ pub(crate) struct PairModel<T> {
     pub rebound: T,
     /// Sum of the radii.
     pub radii: T,
-    /// Square of the distance of the centres beyond which the two cannot touch.
+    /// Square of the distance between centres beyond which the two cannot touch.
     pub reach_squared: T,
 }
 
@@ -117,12 +117,12 @@ pub(crate) struct CapsuleModel<T> {
 pub(crate) struct HurdlesModel<T> {
     pub first: T,
     pub spacing: T,
-    /// Index of the last bar.
+    /// Index of the last hurdle.
     pub last: T,
     /// Height of the centre of the rounded top.
     pub top: T,
     pub radius: T,
-    /// A point of the plate far below the ground: a bar has no lower end.
+    /// A point of the plate far below the ground: a hurdle has no lower end.
     pub bottom: T,
     /// The capsules of the feet, by body (see [`BodyModel::hurdle_capsules`]).
     pub capsules: Vec<FootModel<T>>,
@@ -131,7 +131,7 @@ pub(crate) struct HurdlesModel<T> {
 #[derive(Debug, Clone)]
 pub(crate) struct FootModel<T> {
     pub capsule: CapsuleModel<T>,
-    /// Against a bar, which is made of the same stuff as the ground.
+    /// Contact with a hurdle, which has the same material as the ground.
     pub friction: T,
     /// 1 + elasticity.
     pub rebound: T,
@@ -232,22 +232,22 @@ impl<T: Scalar> Model<T> {
         }
     }
 
-    /// Number of moving bodies.
+    /// The number of moving bodies.
     pub fn body_count(&self) -> usize {
         self.bodies.len()
     }
 
-    /// Number of joint degrees of freedom.
+    /// The number of joint degrees of freedom.
     pub fn dof(&self) -> usize {
         self.joints.iter().map(|j| j.dof).sum()
     }
 
-    /// Number of entries of an action.
+    /// The number of entries of an action.
     pub fn action_size(&self) -> usize {
         self.actuators.len()
     }
 
-    /// The degree of freedom and the torque at action 1 behind each entry of an action.
+    /// The degree of freedom and the torque at action 1 of each entry of an action.
     pub fn actuators(&self) -> &[(usize, T)] {
         &self.actuators
     }
@@ -267,7 +267,7 @@ impl<T: Scalar> Model<T> {
         self.control_dt
     }
 
-    /// Angle of each degree of freedom in the default pose, in radians; numbered like [`Model::dof`].
+    /// Angle of each degree of freedom in the default pose, in radians, in the order of [`Model::dof`].
     pub fn rest_angles(&self) -> Vec<T> {
         let mut angles = vec![T::default(); self.dof()];
         for joint in &self.joints {
@@ -282,14 +282,14 @@ impl<T: Scalar> Model<T> {
     }
 }
 
-/// Rounds a vector or quaternion of the robot; components far below the resolution of the scalar become zero. In
-/// single precision the 2e-16 that is left of a cosine of 90° would spread through the rotations of planar robots, and
-/// its products are denormal numbers, each of which costs the processor a hundred cycles.
+/// Rounds a vector or quaternion of the robot; components far below the resolution of the scalar become zero. In single
+/// precision, the 2e-16 that remains of a cosine of 90° would spread through the rotations of planar robots, and its
+/// products are denormal numbers, each of which costs the processor a hundred cycles.
 fn vector<T: Scalar, const D: usize>(v: [f64; D]) -> [T; D] {
     v.map(|c| T::from_f64(if c.abs() < 1e-3 * T::EPSILON { 0.0 } else { c }))
 }
 
-/// Joints sorted by number of axes (stable), with how many of each kind there are.
+/// Joints sorted by number of axes (stable), with the number of each kind.
 fn joint_models<T: Scalar>(robot: &Robot) -> (Vec<JointModel<T>>, [usize; 3]) {
     let t = T::from_f64;
     let mut first_dof = 0;
@@ -362,7 +362,7 @@ impl<T: Scalar> PairModel<T> {
         let [a, b] = pair.map(|id| &robot.bodies[id.body].colliders[id.collider]);
         let extent =
             |c: &crate::robot::Capsule| c.radius + c.half_vector.iter().map(|v| v * v).sum::<f64>().sqrt();
-        // A per cent of slack: the test must never hide a contact because of rounding.
+        // One per cent of slack, so that rounding never hides a contact.
         let reach = 1.01 * (extent(a) + extent(b));
         PairModel {
             bodies: pair.map(|id| id.body),

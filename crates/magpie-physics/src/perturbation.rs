@@ -1,61 +1,62 @@
-//! Changes to a world that a robot was not trained for: what few-shot adaptation has to cope with.
+//! Changes to a world that a robot was not trained for, to test few-shot adaptation.
 
 use serde::{Deserialize, Serialize};
 
 use crate::robot::Robot;
 
-/// A changed world; the default changes nothing.
+/// A changed world; by default nothing is changed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Perturbation {
     /// Factor on the friction of every contact, at least 0.
     pub friction: f64,
     /// Factor on the strength of each actuator, in the robot's order; an empty list means 1 for all.
     pub strength: Vec<f64>,
-    /// Bars across the track.
+    /// Hurdles across the track.
     pub hurdles: Option<Hurdles>,
 }
 
-/// Equal bars that lie across the track (along y, without end) and that the feet collide with. Seen from the side a
-/// bar is an upright plate with a rounded top. Only feet collide: the rest of the robot passes through, so a bar should
-/// not be much higher than what carries the feet.
+/// Equal hurdles across the track (along y, of infinite length). Seen from the side, a hurdle is an upright plate with
+/// a rounded top. Only feet collide with it, and the rest of the robot passes through, so a hurdle should not be much
+/// higher than the parts that carry the feet.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Hurdles {
     /// Height of the top above the ground, in m. At 0 there is nothing to collide with.
     pub height: f64,
-    /// x of the first bar, in m.
+    /// x of the first hurdle, in m.
     pub first: f64,
-    /// Distance from bar to bar, in m. A foot meets only the bar nearest to it, so keep it longer than a foot.
+    /// Distance between hurdles, in m. A foot collides only with the nearest hurdle, so the distance should exceed the
+    /// length of a foot.
     pub spacing: f64,
     /// Thickness along the track, in m.
     pub thickness: f64,
-    /// How many bars there are.
+    /// The number of hurdles.
     pub count: u32,
 }
 
-/// A perturbation that makes no sense.
+/// An invalid perturbation.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum PerturbationError {
-    /// A number is outside its range.
+    /// A value is out of range.
     #[error("perturbation: {field} is {value}, but must be {range}")]
     OutOfRange {
-        /// Name of the number.
+        /// Name of the value.
         field: &'static str,
-        /// What was given.
+        /// The value found.
         value: f64,
-        /// What is allowed.
+        /// The valid range.
         range: &'static str,
     },
-    /// The list of strengths does not fit the robot.
+    /// The list of strengths does not match the robot.
     #[error(
         "perturbation: strength has {found} factors, but {robot} has {expected} actuators; give one factor for each"
     )]
     StrengthCount {
         /// The robot.
         robot: String,
-        /// Number of its actuators.
+        /// The number of its actuators.
         expected: usize,
-        /// Number of factors given.
+        /// The number of factors given.
         found: usize,
     },
     /// No actuator has this name.
@@ -63,9 +64,9 @@ pub enum PerturbationError {
     UnknownActuator {
         /// The robot.
         robot: String,
-        /// The name that was asked for.
+        /// The requested name.
         asked: String,
-        /// The names there are.
+        /// The valid names.
         names: String,
     },
 }
@@ -77,7 +78,7 @@ impl Default for Perturbation {
 }
 
 impl Default for Hurdles {
-    /// Knee-high to a humanoid, two strides apart.
+    /// Knee-high for a humanoid, two strides apart.
     fn default() -> Self {
         Hurdles { height: 0.3, first: 2.0, spacing: 3.0, thickness: 0.1, count: 1000 }
     }
@@ -106,10 +107,10 @@ impl Perturbation {
         Ok(())
     }
 
-    /// Refuses what cannot be simulated with this robot.
+    /// Refuses a perturbation that cannot be simulated with this robot.
     pub fn check(&self, robot: &Robot) -> Result<(), PerturbationError> {
         let within = |field, value: f64, ok: bool, range| {
-            // In single precision, because that is what lanes compute with.
+            // In single precision, in which lanes compute.
             if ok && (value as f32).is_finite() {
                 Ok(())
             } else {

@@ -1,4 +1,4 @@
-//! From joint angles and rates to bodies: how an episode starts (section 7 of the physics).
+//! From joint angles and rates to bodies: the start of an episode.
 
 use magpie_simd::Number;
 
@@ -6,8 +6,8 @@ use crate::model::Model;
 use crate::vector::{Quat, Vec3};
 use crate::world::{BodyState, World};
 
-/// Poses all bodies by joint `angles` and `velocities` (one pack a degree of freedom), the root upright and at rest,
-/// and places the robot as its file says.
+/// Poses all bodies by joint `angles` and `velocities` (one pack per degree of freedom), with the root upright and at
+/// rest, and places the robot as its file specifies.
 #[inline(always)]
 pub fn set_pose<N: Number>(
     token: N::Token,
@@ -55,7 +55,7 @@ pub fn set_pose<N: Number>(
     }
 }
 
-/// Lifts or lowers everything until the lowest point of any collider is at z = 0.
+/// Raises or lowers all bodies until the lowest point of all colliders is at z = 0.
 #[inline(always)]
 fn put_on_ground<N: Number>(token: N::Token, model: &Model<N::Scalar>, bodies: &mut [BodyState<N::Pack>]) {
     let mut lowest = Vec3::<N>::zero(token).x.constant(f64::INFINITY);
@@ -69,7 +69,7 @@ fn put_on_ground<N: Number>(token: N::Token, model: &Model<N::Scalar>, bodies: &
     }
 }
 
-/// Height of the lowest point of the colliders of `body`, both ends of every capsule. Needs up-to-date frames.
+/// Height of the lowest point of the colliders of `body`, over both ends of every capsule. Frames must be up to date.
 #[inline(always)]
 pub fn lowest_point<N: Number>(
     token: N::Token,
@@ -87,7 +87,7 @@ pub fn lowest_point<N: Number>(
     lowest
 }
 
-/// Overwrites the bodies of `to` with those of `from` in the lanes whose bit is set.
+/// Copies the bodies of `from` to `to` in the lanes whose bit is set.
 #[inline(always)]
 pub fn replace<N: Number>(
     token: N::Token,

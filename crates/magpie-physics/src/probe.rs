@@ -1,11 +1,11 @@
-//! A look inside one substep, in `f64`: what tests compare term by term and what explains a strange motion.
+//! The terms of one substep, in `f64`, for tests and for explaining unexpected motions.
 
 use crate::contacts;
 use crate::joints;
 use crate::model::Model;
 use crate::world::{World, begin, drift, integrate};
 
-/// The terms of one substep, per body unless said otherwise.
+/// The terms of one substep, per body unless stated otherwise.
 #[derive(Debug, Clone)]
 pub struct Probe {
     /// Acceleration by joints.
@@ -14,24 +14,24 @@ pub struct Probe {
     pub joint_ang_acc: Vec<[f64; 3]>,
     /// Angular acceleration by actuators.
     pub actuator_ang_acc: Vec<[f64; 3]>,
-    /// Every contact that there could be: ground points by body, then pairs of bodies.
+    /// All possible contacts: ground points by body, then pairs of bodies.
     pub contacts: Vec<ProbedContact>,
 }
 
 /// A contact, touching or not.
 #[derive(Debug, Clone, Copy)]
 pub struct ProbedContact {
-    /// Where.
+    /// Position.
     pub point: [f64; 3],
-    /// Away from the ground or the other body.
+    /// Unit vector away from the ground or the other body.
     pub normal: [f64; 3],
-    /// How deep; negative if apart.
+    /// Depth; negative if the two are apart.
     pub depth: f64,
 }
 
-/// Makes one substep under `action` and tells what happened in it.
+/// Makes one substep with `action` and returns its terms.
 pub fn probe(model: &Model<f64>, world: &mut World<f64>, action: &[f64]) -> Probe {
-    // Joints alone first; actuators are what the action adds.
+    // Joints alone first; the actuators' terms are what the action adds.
     begin::<f64>((), model, world, &vec![0.0; action.len()]);
     drift::<f64>((), model, world);
     joints::act::<f64>((), model, world);

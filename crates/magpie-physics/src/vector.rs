@@ -66,13 +66,13 @@ impl<N: Number> Vec3<N> {
         self.z.store(z);
     }
 
-    /// Scalar product.
+    /// Dot product.
     #[inline(always)]
     pub fn dot(self, other: Self) -> N {
         self.x.mul_add(other.x, self.y.mul_add(other.y, self.z * other.z))
     }
 
-    /// Vector product. Not fused, so that the product of parallel vectors is exactly zero.
+    /// Cross product. Not fused, so that the product of parallel vectors is exactly zero.
     #[inline(always)]
     pub fn cross(self, other: Self) -> Self {
         Vec3::new(
@@ -108,7 +108,7 @@ impl<N: Number> Vec3<N> {
         )
     }
 
-    /// Euclidean norm, but 0 where no component exceeds 1e-8.
+    /// Euclidean norm, but 0 if no component exceeds 1e-8.
     #[inline(always)]
     pub fn guarded_norm(self) -> N {
         let tiny = self.x.constant(1e-8);

@@ -1,7 +1,7 @@
-//! The state of as many worlds as a number has lanes, and how it moves by one environment step.
+//! The state of worlds, one per lane of a number, and how an environment step advances it.
 //!
-//! All worlds of one [`World`] hold the same robot. Memory is one pack (one value a world) per component of a body,
-//! so a step reads and writes whole registers, and the state of sixteen humanoids is 10 kB: it stays in the
+//! All worlds of a [`World`] have the same robot. Memory is one pack (one value per world) for each component of a
+//! body, so that a step reads and writes whole registers. The state of sixteen humanoids is 10 kB and stays in the
 //! first-level cache through all substeps.
 
 use magpie_simd::{Number, PackOf, Scalar};
@@ -11,7 +11,7 @@ use crate::joints;
 use crate::model::{BodyModel, Model};
 use crate::vector::{Quat, Vec3};
 
-/// Position, rotation and velocities of one body, one pack a component.
+/// Position, rotation and velocities of one body, one pack per component.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 #[repr(C)]
 pub struct BodyState<P> {
@@ -35,7 +35,7 @@ pub struct Impact<P> {
     pub ang: [P; 3],
 }
 
-/// What a substep computes on the way, per body.
+/// Intermediate results of a substep, per body.
 #[derive(Debug, Clone, Copy, Default)]
 #[repr(C)]
 pub(crate) struct Work<P> {
@@ -47,7 +47,7 @@ pub(crate) struct Work<P> {
     pub torque: [P; 3],
 }
 
-/// Worlds side by side.
+/// Parallel worlds.
 #[derive(Debug, Clone)]
 pub struct World<P> {
     /// The moving bodies.
@@ -72,7 +72,7 @@ pub(crate) struct PairImpact<P> {
 }
 
 impl<P: Copy + Default> World<P> {
-    /// Memory for worlds of this model; all zero until a pose or a state is set.
+    /// Memory for worlds of this model, zero until a pose or a state is set.
     pub fn new<T: Scalar>(model: &Model<T>) -> World<P>
     where
         P: PackOf<T>,
@@ -89,7 +89,7 @@ impl<P: Copy + Default> World<P> {
     }
 }
 
-/// One environment step: all substeps under a constant action (one pack an entry, already within its limits).
+/// One environment step: all substeps with a constant action (one pack per entry, already clipped).
 #[inline(always)]
 pub fn step<N: Number>(
     token: N::Token,
@@ -103,7 +103,7 @@ pub fn step<N: Number>(
     }
 }
 
-/// Sets the action and forgets earlier contacts; then come the substeps.
+/// Sets the action and clears earlier contacts; the substeps follow.
 #[inline(always)]
 pub fn begin<N: Number>(
     token: N::Token,
@@ -117,7 +117,7 @@ pub fn begin<N: Number>(
     clear_impacts::<N>(token, world);
 }
 
-/// One substep under the action of the last [`begin`].
+/// One substep with the action of the last [`begin`].
 #[inline(always)]
 pub fn substep<N: Number>(token: N::Token, model: &Model<N::Scalar>, world: &mut World<N::Pack>) {
     drift::<N>(token, model, world);
@@ -125,8 +125,8 @@ pub fn substep<N: Number>(token: N::Token, model: &Model<N::Scalar>, world: &mut
     integrate::<N>(token, model, world);
 }
 
-/// Contacts of the current state as it is, without moving anything: what a reset reports as touching. Needs frames
-/// that are up to date.
+/// The contacts of the current state, without moving anything, which a reset reports as touching. Frames must be up to
+/// date.
 #[inline(always)]
 pub fn touch<N: Number>(token: N::Token, model: &Model<N::Scalar>, world: &mut World<N::Pack>) {
     clear_impacts::<N>(token, world);
@@ -147,7 +147,7 @@ pub fn touch<N: Number>(token: N::Token, model: &Model<N::Scalar>, world: &mut W
     }
 }
 
-/// Brings rotation matrices and joint angles up to date with rotations that were set from outside.
+/// Updates rotation matrices and joint angles after rotations were set from outside.
 #[inline(always)]
 pub fn refresh<N: Number>(token: N::Token, model: &Model<N::Scalar>, world: &mut World<N::Pack>) {
     for (state, work) in world.bodies.iter().zip(&mut world.work) {
@@ -164,7 +164,7 @@ fn clear_impacts<N: Number>(token: N::Token, world: &mut World<N::Pack>) {
     }
 }
 
-/// (a) of the substep: positions and rotations follow the velocities; also clears the sums of forces.
+/// Part (a) of the substep: positions and rotations follow the velocities; also clears the sums of forces.
 #[inline(always)]
 pub(crate) fn drift<N: Number>(token: N::Token, model: &Model<N::Scalar>, world: &mut World<N::Pack>) {
     for ((body, state), work) in model.bodies.iter().zip(&mut world.bodies).zip(&mut world.work) {
@@ -196,7 +196,7 @@ pub(crate) fn motion_of<N: Number>(token: N::Token, state: &BodyState<N::Pack>) 
     Motion { vel: Vec3::load(token, &state.vel), ang: Vec3::load(token, &state.ang) }
 }
 
-/// (c): the velocities of a body after forces, gravity and damping, before contacts.
+/// Part (c): the velocities of a body after forces, gravity and damping, before contacts.
 #[inline(always)]
 fn accelerated<N: Number>(
     token: N::Token,
@@ -213,7 +213,7 @@ fn accelerated<N: Number>(
     }
 }
 
-/// (c) to (e): velocities follow the forces and then the contacts, which all see the state before any contact acted.
+/// Parts (c) to (e): velocities change by forces and then by contacts, which all use the state before any contact.
 #[inline(always)]
 pub(crate) fn integrate<N: Number>(token: N::Token, model: &Model<N::Scalar>, world: &mut World<N::Pack>) {
     let World { bodies, work, impacts, pair_impacts, .. } = world;

@@ -1,10 +1,10 @@
-//! The inside of one substep against Brax 0.1.0: accelerations by joints and actuators, contact geometry, velocity
-//! changes and the resulting state, in double precision; the resulting state in lanes.
+//! One substep compared with Brax 0.1.0: accelerations by joints and actuators, contact geometry, velocity changes and
+//! the resulting state in double precision, and the resulting state in lanes.
 
 use magpie_golden::{Npz, assert_close};
 use magpie_physics::robot::{BUILTIN, Robot};
 use magpie_physics::{Model, Perturbation, World, begin, probe, substep};
-use magpie_simd::{Isa, LANES, Lanes, Pack, PackOf, Scalar, Simd, Task};
+use magpie_simd::{Isa, LANES, Lanes, Pack, PackOf, Scalar, Simd, SimdTask};
 
 const START: [&str; 4] = ["pos", "rot", "vel", "ang"];
 
@@ -12,7 +12,7 @@ fn model<T: Scalar>(name: &str) -> Model<T> {
     Model::new(&Robot::builtin(name).unwrap(), &Perturbation::default())
 }
 
-/// Puts state `i` of the four arrays [N, bodies and ground, ·] into a lane.
+/// Writes state `i` of the four arrays [N, bodies and ground, ·] into a lane.
 fn set<T: Scalar, P: PackOf<T>>(world: &mut World<P>, start: [&[f64]; 4], lane: usize) {
     let [pos, rot, vel, ang] = start;
     for (b, body) in world.bodies.iter_mut().enumerate() {
@@ -78,9 +78,9 @@ fn golden_substep_terms_in_double_precision() {
             ];
             for (got, want) in got.iter().zip(&terms) {
                 let label = format!("{} {i}", want.name);
-                // Of terms per body the last row is the ground, which has none.
+                // In terms per body the last row is the ground, which has none.
                 let (want, ground) = want.row(i).split_at(got.len());
-                // Accelerations reach 1e5: the tolerance is relative there.
+                // Accelerations reach 1e5, so their tolerance is relative.
                 let scale = want.iter().fold(1.0_f64, |largest, v| largest.max(v.abs()));
                 assert_close(&label, got, want, 1e-9 * scale);
                 assert!(ground.iter().all(|&v| v == 0.0), "{label}: the ground moves");
@@ -93,7 +93,7 @@ fn golden_substep_terms_in_double_precision() {
 }
 
 struct Substep<'a>(&'a Model<f32>, &'a mut World<Pack>, &'a [Pack]);
-impl Task for Substep<'_> {
+impl SimdTask for Substep<'_> {
     type Output = ();
     #[inline(always)]
     fn run<S: Simd>(self, token: S) {
@@ -116,7 +116,7 @@ fn golden_substep_in_lanes() {
             let state = ["sub_pos", "sub_rot", "sub_vel", "sub_ang"].map(|array| golden.array(array));
             let mut world: World<Pack> = World::new(&model);
             for i in 0..actions.shape[0] {
-                // A different lane every time; the others keep earlier states.
+                // A different lane each time; the others keep earlier states.
                 let lane = i % LANES;
                 set(&mut world, start.each_ref().map(|a| a.row(i)), lane);
                 let action: Vec<_> = actions.row(i).iter().map(|&u| Pack([u as f32; LANES])).collect();

@@ -1,5 +1,4 @@
-//! Sanity of the mechanics where the answer is known without any reference: free flight, momentum, and what
-//! perturbations do.
+//! Mechanics whose results are known without a reference: free flight, momentum, and the effects of perturbations.
 
 use magpie_physics::robot::Robot;
 use magpie_physics::{Hurdles, Model, Perturbation, World, set_pose, step};
@@ -53,7 +52,7 @@ fn a_free_body_keeps_its_energy_and_spin() {
         step::<f64>((), &model, &mut world, &[]);
     }
     let state = &world.bodies[0];
-    // Positions drift with the velocity at the start of a substep, so height gains g h t / 2: 0.005 m in a second.
+    // Positions use the velocity at the start of a substep, so that the height gains g h t / 2: 0.005 m in a second.
     assert!((energy(&world) - before).abs() < 2.0 * 10.0 * 0.0051, "{} {before}", energy(&world));
     let time = 100.0 * robot.control_dt;
     assert!((state.pos[0] - 3.0 * time).abs() < 1e-12 && (state.pos[1] + 2.0 * time).abs() < 1e-12);
@@ -83,7 +82,7 @@ fn inner_forces_do_not_push_a_robot_along() {
     }
 }
 
-/// How far a ball slides in a second that starts at 5 m/s on the ground.
+/// Distance that a ball slides in one second, starting at 5 m/s on the ground.
 fn slide(friction: f64) -> f64 {
     let robot = Robot::from_toml(&BALL.replace("[0, 0, 100]", "[0, 0, 0.1]"), "ball").unwrap();
     let (model, mut world) = world(&robot, &Perturbation { friction, ..Perturbation::default() });
@@ -154,7 +153,7 @@ fn nonsense_perturbations_are_refused() {
     }
 }
 
-/// x of the ball after two seconds towards `count` hurdles from 2 m on.
+/// x of the ball after two seconds towards `count` hurdles that start at 2 m.
 fn run_at_hurdles(height: f64, vz: f64, count: u32) -> f64 {
     let robot = Robot::from_toml(&BALL.replace("[0, 0, 100]", "[0, 0, 0.1]"), "ball").unwrap();
     let hurdles = Hurdles { height, first: 2.0, spacing: 1.5, thickness: 0.1, count };
@@ -170,14 +169,14 @@ fn run_at_hurdles(height: f64, vz: f64, count: u32) -> f64 {
 #[test]
 fn feet_collide_with_hurdles() {
     let free = run_at_hurdles(0.0, 0.0, 1);
-    assert!((free - 8.0).abs() < 1e-6, "no bar, no collision: {free}");
+    assert!((free - 8.0).abs() < 1e-6, "without hurdles there is no collision: {free}");
     let none = run_at_hurdles(0.5, 0.0, 0);
-    assert!((none - 8.0).abs() < 1e-6, "no bars, no collision: {none}");
+    assert!((none - 8.0).abs() < 1e-6, "without hurdles there is no collision: {none}");
     let stopped = run_at_hurdles(0.5, 0.0, 1);
-    assert!(stopped < 2.0, "a ball on the ground does not pass half a metre: {stopped}");
+    assert!(stopped < 2.0, "a ball on the ground must not pass a hurdle of half a metre: {stopped}");
     // 4 m/s up peaks at 0.9 m, 0.4 s later and 1.6 m on; at the bar it is still 0.8 m high.
     let over = run_at_hurdles(0.5, 4.0, 1);
-    assert!(over > 7.0, "a ball that flies high enough does: {over}");
+    assert!(over > 7.0, "a ball that flies high enough must pass: {over}");
     let hit = run_at_hurdles(1.2, 4.0, 1);
-    assert!(hit < 2.0, "and not where the bar is higher: {hit}");
+    assert!(hit < 2.0, "but not if the hurdle is higher: {hit}");
 }

@@ -1,7 +1,7 @@
-//! The five robots against the reference parameters, field by field.
+//! The five robots compared with the reference parameters, field by field.
 //!
-//! Numbers of the files must be exact; only what passes through sines, cosines or a mid-point of limits may
-//! differ by rounding.
+//! Values from the files must be exact; only values computed with sines, cosines or a mid-point of limits may differ by
+//! rounding.
 
 use std::path::PathBuf;
 
@@ -42,7 +42,7 @@ fn assert_close<const N: usize>(ours: [f64; N], theirs: [f64; N], what: &str) {
     }
 }
 
-/// Our names of the ant's parts; those of the other robots are unchanged.
+/// Our names of the ant's parts; those of the other robots are the same.
 fn our_name(theirs: &str) -> &str {
     match theirs {
         "$ Torso" => "torso",
@@ -167,7 +167,7 @@ fn check_actuators(robot: &Robot, golden: &Value) {
     assert_eq!(robot.action_size(), index(&golden["action_size"]));
 }
 
-/// Which ends touch the ground, and which capsules touch each other, from the list of all contacts.
+/// The ends that touch the ground and the capsules that touch each other, from the list of all contacts.
 fn check_contacts(robot: &Robot, golden: &Value) {
     let mut on_ground: Vec<Vec<GroundEnds>> =
         robot.bodies.iter().map(|b| vec![GroundEnds::None; b.colliders.len()]).collect();

@@ -1,9 +1,9 @@
-//! Whatever is done to a robot file, reading it ends in an error or in a robot of finite numbers.
+//! Reading any damaged robot file gives either an error or a robot with finite numbers.
 
 use magpie_physics::robot::{BUILTIN, Material, Placement, Robot};
 use proptest::prelude::*;
 
-/// Pieces that are likelier to reach the checks behind the parser than random bytes.
+/// Fragments that are more likely to reach the checks behind the parser than random bytes.
 const PIECES: [&str; 16] = [
     "nan",
     "inf",
@@ -28,9 +28,9 @@ enum Edit {
     Byte(usize, u8),
     Remove(usize, usize),
     Insert(usize, &'static str),
-    /// Replaces what stands after the n-th `=`, up to the end of the line.
+    /// Replaces the text after the n-th `=`, up to the end of the line.
     Value(usize, &'static str),
-    /// Copies a stretch of text to another place.
+    /// Copies a piece of text to another place.
     Copy(usize, usize, usize),
 }
 

@@ -1,4 +1,4 @@
-//! One test a rule of the robot file: a small valid robot, one change, and what the message must say.
+//! One test per rule of the robot file: a small valid robot, one change, and what the message must contain.
 
 use std::path::PathBuf;
 
@@ -71,7 +71,7 @@ fn message(text: &str) -> String {
     }
 }
 
-/// Replaces `old` by `new` and looks for all of `fragments` in the message.
+/// Replaces `old` by `new` and checks that the message contains all `fragments`.
 #[track_caller]
 fn refused(old: &str, new: &str, fragments: &[&str]) {
     assert_eq!(VALID.matches(old).count(), 1, "{old:?} must occur once");
@@ -326,7 +326,7 @@ fn columns_count_characters() {
     assert!(message.starts_with("pendulum.toml:32:12: "), "{message}");
 }
 
-/// A file in the folder for temporary files, gone at the end of the test.
+/// A file in the temporary directory, removed at the end of the test.
 struct Scratch(PathBuf);
 
 impl Scratch {

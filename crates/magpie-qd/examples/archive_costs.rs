@@ -1,4 +1,4 @@
-//! What the archives cost, each against a limit or a peer measured in the same run:
+//! The costs of archives, each compared with a limit or an alternative measured in the same run:
 //!
 //! ```text
 //! cargo run --release -p magpie-qd --example archive_costs
@@ -26,7 +26,7 @@ fn grid() -> Result<Grid, Error> {
     Grid::new(vec![SIDE; 2], vec![0.0; 2], vec![1.0; 2])
 }
 
-/// Shortest time of several runs, in milliseconds: the one least disturbed.
+/// The shortest of several runs, in milliseconds: the one least disturbed.
 fn milliseconds(runs: usize, mut run: impl FnMut(usize)) -> f64 {
     let time = |i| {
         let start = Instant::now();
@@ -36,7 +36,7 @@ fn milliseconds(runs: usize, mut run: impl FnMut(usize)) -> f64 {
     (0..runs).map(time).fold(f64::INFINITY, f64::min)
 }
 
-/// Inserting 300 branches, when all of them, a tenth or none enter, against copying as many bytes as enter.
+/// Inserting 300 branches of which all, a tenth or none are accepted, compared with copying the accepted bytes.
 fn insertion() -> Result<(), Error> {
     let grid = grid()?;
     let cells = grid.count();
@@ -45,8 +45,7 @@ fn insertion() -> Result<(), Error> {
     let solutions: Vec<f32> = (0..BRANCHES * PARAMETERS).map(|_| draws.unit()).collect();
     let extra = vec![1.0; EXTRA];
     let centres: Vec<Vec<f64>> = (0..cells).filter_map(|cell| grid.centre(cell)).collect();
-    // Spread over the grid; 7 and the number of cells have no common factor, so no cell comes twice in a
-    // batch.
+    // Spread over the grid; 7 and the number of cells are coprime, so that no cell occurs twice in a batch.
     let cell = |round: usize, branch: usize| ((round * BRANCHES + branch) * 7) % cells;
     let mut add = |round: usize, entering: usize| {
         let candidate = |branch| Candidate {
@@ -94,7 +93,7 @@ fn insertion() -> Result<(), Error> {
     Ok(())
 }
 
-/// Finding the cell of measures, against looking at every centroid.
+/// Finding the cell of measures, compared with testing every centroid.
 fn lookup() -> Result<(), Error> {
     const QUERIES: usize = 20_000;
     println!("cell of measures, {} cells", SIDE * SIDE);
@@ -137,8 +136,8 @@ fn lookup() -> Result<(), Error> {
     Ok(())
 }
 
-/// In how many cells the soft archive holds another solution than the result archive: what keeping the
-/// parameters of both would cost. A search that wanders: each batch is a cloud around a drifting point.
+/// The number of cells in which the soft archive holds another solution than the result archive, which is the cost of
+/// keeping the parameters of both. The simulated search drifts: each batch is a cloud around a moving point.
 fn distinct_solutions() -> Result<(), Error> {
     println!("cells where soft and result archive hold different solutions, after 500 batches of {BRANCHES}");
     for learning_rate in [0.1, 0.5] {

@@ -1,59 +1,58 @@
-//! What can go wrong, as values.
+//! Errors of this crate.
 //!
-//! [`Error`] is a mistake of the caller (a wrong shape, an impossible setting, a damaged record) and leaves
-//! all state as it was. [`Refusal`] is a candidate that cannot be stored; it concerns that candidate alone,
-//! the rest of its batch goes in.
+//! [`Error`] is a mistake of the caller (a wrong shape, an invalid setting, a damaged record) and leaves all state
+//! unchanged. [`Refusal`] is the reason why a single candidate is not stored; the rest of its batch is not affected.
 
 use thiserror::Error as ThisError;
 
-/// A setting, a shape or a restored record that makes no sense.
+/// An invalid setting, shape or restored record.
 #[derive(Clone, Debug, PartialEq, ThisError)]
 pub enum Error {
-    /// A grid needs at least one dimension, each with at least one cell, a finite range and a total that
-    /// fits.
+    /// A grid needs at least one dimension. Each needs at least one cell and a finite range, and the total number of
+    /// cells is limited.
     #[error("grid dimension {dimension}: {reason}")]
     Grid {
-        /// Which dimension of the measures, from 0.
+        /// The dimension of the measures, from 0.
         dimension: usize,
-        /// What is wrong with it.
+        /// The reason.
         reason: &'static str,
     },
-    /// Centroids cannot be made from these samples, or are not usable.
+    /// Centroids cannot be computed from these samples, or are invalid.
     #[error("centroids: {0}")]
     Centroids(&'static str),
-    /// The learning rate of a soft archive lies in (0, 1].
+    /// The learning rate of a soft archive must lie in (0, 1].
     #[error("archive learning rate {0} is not in (0, 1]")]
     LearningRate(f64),
-    /// A soft archive needs a finite minimum; an archive without one is the elitist archive.
+    /// The minimum threshold of a soft archive must be finite; an archive without one is elitist.
     #[error("threshold_min {0} is not finite; use the elitist acceptance for an archive without a minimum")]
     ThresholdMin(f64),
-    /// A row has another length than it was declared to have.
+    /// A row does not have its declared length.
     #[error("{what} of candidate {row} has {found} values instead of {expected}")]
     Length {
-        /// Which field.
+        /// The field.
         what: &'static str,
         /// Position in the batch.
         row: usize,
-        /// Declared number of values.
+        /// The declared number of values.
         expected: usize,
-        /// Number of values given.
+        /// The number of values found.
         found: usize,
     },
-    /// The numbers given to xNES do not have the right count, or are not usable.
+    /// The values given to xNES are too few, too many or invalid.
     #[error("xNES: {0}")]
     Xnes(&'static str),
-    /// A restored record contradicts itself.
+    /// A restored record is inconsistent.
     #[error("archive record: {0}")]
     Record(&'static str),
 }
 
-/// Why one candidate, or one point of measure space, was not considered at all.
+/// Why a candidate or a point of measure space was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ThisError)]
 pub enum Refusal {
-    /// There are more or fewer measures than the archive has dimensions.
-    #[error("number of measures is not that of the archive")]
+    /// The number of measures is not the number of the archive's dimensions.
+    #[error("number of measures differs from the archive's")]
     MeasureDim,
-    /// The measures hold a NaN or an infinity, so there is no cell.
+    /// The measures contain a NaN or an infinity, so there is no cell.
     #[error("measures are not finite")]
     Measures,
     /// The objective is NaN or infinite.
@@ -62,10 +61,10 @@ pub enum Refusal {
     /// The episode length is NaN or infinite.
     #[error("episode length is not finite")]
     Length,
-    /// The parameters hold a NaN or an infinity.
+    /// The parameters contain a NaN or an infinity.
     #[error("solution is not finite")]
     Solution,
-    /// The fields stored beside the parameters hold a NaN or an infinity.
+    /// The extra fields contain a NaN or an infinity.
     #[error("extra fields are not finite")]
     Extra,
 }

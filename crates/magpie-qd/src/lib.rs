@@ -1,18 +1,17 @@
-//! Quality-diversity search, behind ask and tell.
+//! Quality-diversity optimisation with an ask/tell interface.
 //!
-//! A *solution* is a row of numbers that somebody else knows how to run. Running it gives an *objective*, how
-//! good it was, and *measures*, how it behaved. Quality diversity wants, for every way of behaving, the best
-//! solution that behaves so. Three nouns carry it here:
+//! A *solution* is a vector of numbers that the caller knows how to evaluate. Its evaluation gives an *objective*,
+//! which says how good it is, and *measures*, which describe its behaviour. Quality diversity seeks the best solution
+//! for each kind of behaviour. There are three main types:
 //!
-//! - [`Cells`] cut measure space into numbered pieces, a [`Grid`] or a tessellation ([`Cvt`]).
-//! - An [`ArchivePair`] holds one *elite* a cell. The *soft* archive decides what counts as progress: its
-//!   thresholds follow the objectives slowly, so that a cell keeps paying for a while. The *result* archive
-//!   keeps the best and is what the [`Metrics`] are taken from. A solution is stored once for both.
-//! - [`Xnes`] is the distribution that proposes what to try next and is told how much each proposal improved
-//!   the archive.
+//! - [`Cells`] divide the measure space into numbered cells: a [`Grid`] or a tessellation ([`Cvt`]).
+//! - An [`ArchivePair`] holds one *elite* per cell. The *soft* archive decides what counts as an improvement: its
+//!   thresholds follow the objectives slowly, so that a cell keeps rewarding improvements for a while. The *result*
+//!   archive keeps the best solutions, from which the [`Metrics`] are computed. Both share the stored solutions.
+//! - [`Xnes`] is the search distribution: it proposes samples and is told how much each of them improved the archive.
 //!
-//! The crate computes and nothing else: no robots, no files, no threads, and no random state; where something
-//! is drawn, the caller hands in the draws. All state derives serde's traits and comes back bit for bit.
+//! The crate only computes: it has no robots, files, threads or random state; the caller passes random draws. All state
+//! implements serde's traits and is restored bit for bit.
 //!
 //! ```
 //! use magpie_qd::{Acceptance, ArchivePair, Candidate, Grid, Provenance, QdOffset, Xnes};
@@ -23,7 +22,7 @@
 //! let mut archives = ArchivePair::new(grid, soft, 2, 0)?;
 //! let mut xnes = Xnes::new(vec![0.0, 0.0], 0.5)?;
 //!
-//! // Here a solution behaves as it is, and is best in the middle.
+//! In this example the measures are the solution itself, and the optimum is in the middle.
 //! let mut draws = magpie_random::Stream::new(1, "samples").draws(0, 0);
 //! let samples = xnes.ask(20, &mut draws);
 //! let solutions: Vec<f32> = samples.iter().map(|&x| x as f32).collect();

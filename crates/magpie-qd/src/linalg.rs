@@ -1,6 +1,6 @@
-//! Matrices of a few rows, as xNES needs them: row-major slices, d ≤ 10 or so.
+//! Small matrices for xNES: row-major slices with d of about 10 at most.
 //!
-//! A matrix library would bring more code to compile than the four functions below have lines.
+//! A matrix library would add more code than the four functions below have lines.
 
 /// The matrix with `entries` on its diagonal.
 pub(crate) fn diagonal(entries: &[f64]) -> Vec<f64> {
@@ -57,8 +57,8 @@ pub(crate) fn solve(matrix: &[f64], v: &[f64]) -> Option<Vec<f64>> {
     Some(x)
 }
 
-/// exp(S) = V exp(Λ) Vᵀ for symmetric S, from its eigenvectors. exp(S) of a symmetric matrix is positive
-/// definite, and so is this result whatever the size of S, unlike that of a series.
+/// exp(S) = V exp(Λ) Vᵀ for symmetric S, from its eigenvectors. exp(S) of a symmetric matrix is positive definite, and
+/// so is this result for any size of S, unlike that of a power series.
 pub(crate) fn exp_symmetric(symmetric: &[f64], d: usize) -> Vec<f64> {
     let (eigenvalues, vectors) = eigen_symmetric(symmetric, d);
     let entry = |i: usize, j: usize| {
@@ -69,7 +69,7 @@ pub(crate) fn exp_symmetric(symmetric: &[f64], d: usize) -> Vec<f64> {
 
 /// Eigenvalues, and eigenvectors as columns, by cyclic Jacobi rotations (Golub & Van Loan, 8.5).
 fn eigen_symmetric(symmetric: &[f64], d: usize) -> (Vec<f64>, Vec<f64>) {
-    // Convergence is quadratic: a handful of sweeps reaches rounding, the limit only guards against NaN.
+    // Convergence is quadratic: a few sweeps reach rounding precision, and the limit only guards against NaN.
     const MAX_SWEEPS: usize = 50;
     let mut m = symmetric.to_vec();
     let mut vectors = diagonal(&vec![1.0; d]);
@@ -90,8 +90,7 @@ fn eigen_symmetric(symmetric: &[f64], d: usize) -> (Vec<f64>, Vec<f64>) {
     ((0..d).map(|i| m[i * d + i]).collect(), vectors)
 }
 
-/// The rotation in the plane (p, q) that makes entry (p, q) of `m` zero, applied to `m` and collected in
-/// `vectors`.
+/// The rotation in the plane (p, q) that makes entry (p, q) of `m` zero, applied to `m` and accumulated in `vectors`.
 fn rotate(m: &mut [f64], vectors: &mut [f64], d: usize, p: usize, q: usize) {
     let theta = (m[q * d + q] - m[p * d + p]) / (2.0 * m[p * d + q]);
     let tangent = theta.signum() / (theta.abs() + theta.hypot(1.0));

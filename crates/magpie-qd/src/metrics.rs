@@ -1,8 +1,8 @@
-//! How good an archive is: QD-Score, coverage, best, mean and the CCDF.
+//! Metrics of an archive: QD score, coverage, best, mean and the CCDF.
 
 use serde::{Deserialize, Serialize};
 
-/// What is added to an objective in the offset QD-Score, so that filling a cell never lowers the score.
+/// The amount added to objectives in the offset QD score, so that filling a cell never lowers the score.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub enum QdOffset {
     /// An amount for each step of the elite's episodes, as in PPGA: Σ (f + offset · length).
@@ -14,11 +14,11 @@ pub enum QdOffset {
 /// The metrics of one archive.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Metrics {
-    /// Number of occupied cells.
+    /// The number of occupied cells.
     pub elites: usize,
     /// Sum of the objectives, without offset.
     pub qd_score: f64,
-    /// Sum of the objectives, each raised by its [`QdOffset`].
+    /// Sum of the objectives, each increased by its [`QdOffset`].
     pub qd_score_offset: f64,
     /// Share of cells that are occupied, 0 to 1.
     pub coverage: f64,
@@ -57,7 +57,7 @@ impl Metrics {
 pub struct CcdfPoint {
     /// The objective x.
     pub threshold: f64,
-    /// Elites with an objective of at least x.
+    /// The number of elites with an objective of at least x.
     pub count: usize,
     /// Their share of all cells, 0 to 1: the CCDF of the paper.
     pub share_of_cells: f64,

@@ -1,33 +1,32 @@
-//! Choosing elites to learn from: the best ones, and among them the most different.
+//! Selection of elites as demonstrators: good ones that differ from each other.
 
-/// An elite as selection sees it.
+/// An elite, as far as selection needs to know it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rated<'a> {
-    /// The quality.
+    /// The objective.
     pub objective: f64,
-    /// The behaviour.
+    /// The measures.
     pub measures: &'a [f64],
 }
 
-/// Positions of the `k` elites with the highest objectives, best first; equal objectives in the given order.
+/// Indices of the `k` elites with the highest objectives, best first; equal objectives keep the given order.
 pub fn best(elites: &[Rated<'_>], k: usize) -> Vec<usize> {
     let mut order: Vec<usize> = (0..elites.len()).collect();
-    // Adding zero turns −0 into +0, which a total order would otherwise tell apart.
+    // Adding zero turns −0 into +0, which a total order would otherwise distinguish.
     order.sort_by(|&a, &b| (elites[b].objective + 0.0).total_cmp(&(elites[a].objective + 0.0)));
     order.truncate(k);
     order
 }
 
-/// Positions of `n` elites that are good and different: of the `top_k` best, the best one, and then again and
-/// again the one whose smallest distance in measure space to those chosen is largest (the better one on a
-/// tie).
+/// Indices of `n` elites that are good and diverse: among the `top_k` best, first the best one, and then repeatedly the
+/// one whose smallest distance in measure space to those chosen is largest (on a tie, the better one).
 pub fn diverse(elites: &[Rated<'_>], top_k: usize, n: usize) -> Vec<usize> {
     let pool = best(elites, top_k);
     let mut gap = vec![f64::INFINITY; pool.len()];
     let mut left = vec![true; pool.len()];
     let mut chosen = Vec::new();
     while chosen.len() < n.min(pool.len()) {
-        // All gaps are infinite at first, so that the first choice is the best elite.
+        // All distances are infinite at first, so that the first choice is the best elite.
         let farthest =
             (0..pool.len()).filter(|&i| left[i]).reduce(|a, b| if gap[b] > gap[a] { b } else { a });
         let Some(next) = farthest else { break };

@@ -1,7 +1,7 @@
-//! xNES: a Gaussian that moves towards what ranks high (Glasmachers et al. 2010).
+//! xNES: a Gaussian search distribution that follows ranks (Glasmachers et al. 2010).
 //!
-//! The distribution is x = μ + A z with z ~ N(0, I) in d dimensions. From n samples with utilities u, which
-//! depend on ranks only and sum to zero,
+//! The distribution is x = μ + A z with z ~ N(0, I) in d dimensions. The utilities u of n samples depend only on their
+//! ranks and sum to zero:
 //!
 //! ```text
 //! w_r = max(0, ln(n/2 + 1) − ln r)  for rank r = 1 (best) … n,     u = w/Σw − 1/n
@@ -9,20 +9,20 @@
 //! G   = Σ u (z zᵀ − I)               A ← A exp(½ η_A G),            η_A = 0.6 (3 + ln d) / (d √d)
 //! ```
 //!
-//! One rate moves all of A, as in evotorch; the original splits it into step size and shape. Samples of equal
-//! fitness share the mean of their utilities, so that the order in which they are told does not matter.
+//! A single rate applies to all of A, as in evotorch; the original separates step size and shape. Samples of equal
+//! fitness share the mean of their utilities, so that their order does not matter.
 //!
-//! The distribution holds no random state: the caller hands in the draws.
+//! The distribution has no random state: the caller passes the draws.
 
 use crate::error::Error;
 use crate::linalg;
 use magpie_random::Draws;
 use serde::{Deserialize, Serialize};
 
-/// The rate η_μ at which the mean moves.
+/// The learning rate η_μ of the mean.
 pub const MEAN_RATE: f64 = 1.0;
 
-/// The rate η_A at which the factor A moves in `dim` dimensions.
+/// The learning rate η_A of the factor A in `dim` dimensions.
 pub fn factor_rate(dim: usize) -> f64 {
     let d = dim as f64;
     0.6 * (3.0 + d.ln()) / (d * d.sqrt())
@@ -36,7 +36,7 @@ pub fn utilities(n: usize) -> Vec<f64> {
     weights.iter().map(|w| w / total - 1.0 / n as f64).collect()
 }
 
-/// The search distribution: all of its state.
+/// The search distribution, with its complete state.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "XnesRecord")]
 pub struct Xnes {
@@ -59,13 +59,13 @@ impl TryFrom<XnesRecord> for Xnes {
 }
 
 impl Xnes {
-    /// Mean μ and A = σ I.
+    /// A distribution with mean μ and A = σ I.
     pub fn new(mean: Vec<f64>, sigma: f64) -> Result<Self, Error> {
         let factor = linalg::diagonal(&vec![sigma; mean.len()]);
         Xnes::with_factor(mean, factor)
     }
 
-    /// Mean μ and any invertible A, given row by row.
+    /// A distribution with mean μ and any invertible A, given row by row.
     pub fn with_factor(mean: Vec<f64>, factor: Vec<f64>) -> Result<Self, Error> {
         if mean.is_empty() || factor.len() != mean.len() * mean.len() {
             return Err(Error::Xnes("the mean needs at least one entry and A as many rows and columns"));
@@ -79,15 +79,16 @@ impl Xnes {
         Ok(Xnes { mean, factor })
     }
 
-    /// The start of a search over the coefficients of one objective and k measure gradients, also after a
-    /// restart: the mean uniform in [0, 2] × [−2, 2]ᵏ, so that the objective is not descended, and A = σ₀ I.
+    /// The initial distribution of a search, also after a restart, over the coefficients of one objective gradient and
+    /// k measure gradients: the mean is uniform in [0, 2] × [−2, 2]ᵏ, so that the objective is not descended, and A =
+    /// σ₀ I.
     pub fn start(measure_dim: usize, sigma0: f64, draws: &mut Draws) -> Result<Self, Error> {
         let low = |j| if j == 0 { 0.0 } else { -2.0 };
         let mean = (0..=measure_dim).map(|j| f64::from(draws.uniform(low(j), 2.0))).collect();
         Xnes::new(mean, sigma0)
     }
 
-    /// Number of dimensions d.
+    /// The number of dimensions d.
     pub fn dim(&self) -> usize {
         self.mean.len()
     }
@@ -102,7 +103,7 @@ impl Xnes {
         &self.factor
     }
 
-    /// `n` samples, in rows of d.
+    /// Draws `n` samples, in rows of d.
     pub fn ask(&self, n: usize, draws: &mut Draws) -> Vec<f64> {
         let mut samples = Vec::with_capacity(n * self.dim());
         for _ in 0..n {
@@ -112,12 +113,12 @@ impl Xnes {
         samples
     }
 
-    /// Moves the distribution by the `fitness` (maximised; −∞ is the worst, NaN an error) of `samples`. An
-    /// error leaves it as it was.
+    /// Updates the distribution with the `fitness` of `samples`, which is maximised; −∞ is the worst, and NaN is an
+    /// error. After an error it is unchanged.
     pub fn tell(&mut self, samples: &[f64], fitness: &[f64]) -> Result<(), Error> {
         let (d, n) = (self.dim(), fitness.len());
         if n == 0 || samples.len() != n * d {
-            return Err(Error::Xnes("there must be one fitness for each sample, and at least one"));
+            return Err(Error::Xnes("there must be one fitness value per sample, and at least one"));
         }
         if fitness.iter().any(|f| f.is_nan()) || !samples.iter().all(|x| x.is_finite()) {
             return Err(Error::Xnes("fitness must not be NaN and samples must be finite"));
@@ -145,7 +146,7 @@ impl Xnes {
     }
 }
 
-/// The utility of each sample; equal fitness shares the mean utility of the ranks it spans.
+/// The utility of each sample; samples of equal fitness share the mean utility of their ranks.
 fn utilities_of(fitness: &[f64]) -> Vec<f64> {
     let by_rank = utilities(fitness.len());
     // Rounding leaves a mean of about 1e-18; evotorch removes it before use.

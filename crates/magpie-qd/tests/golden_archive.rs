@@ -1,4 +1,4 @@
-//! Archives against pyribs.
+//! Archives compared with pyribs.
 
 mod common;
 
@@ -8,7 +8,7 @@ use magpie_qd::{
     Acceptance, ArchivePair, Candidate, Cells, Cvt, EPSILON, Grid, Metrics, Outcome, Provenance, QdOffset,
 };
 
-/// Every file that must be there; others like them are tested too.
+/// The files that must exist; others like them are tested too.
 const GRID_FILES: [&str; 13] = [
     "archive_g10x10_lr01_200",
     "archive_g10x10_lr05_m500_ranges",
@@ -125,7 +125,7 @@ fn golden_grid_archive_calls() {
             // pyribs was asked about the soft archive.
             let soft = pair.soft().entries().map(|(_, entry)| (entry.objective, entry.length));
             let metrics = Metrics::of(soft, pair.cells().count(), QdOffset::PerElite(0.0));
-            // The best ever accepted there is the best of the result archive, which forgets nothing good.
+            // The best solution ever accepted there is the best of the result archive, which never loses a better one.
             let best_ever = pair.best_elite().filter(|_| metrics.elites > 0);
             let got = [
                 metrics.elites as f64,
@@ -193,7 +193,7 @@ fn golden_cvt_archive() {
 
         let offsets = golden.indices(&name("add_offsets"));
         let calls = offsets.len() - 1;
-        // Call c took the queries c, c + calls, …: put them in the order in which they were added.
+        // Call c added the queries c, c + calls, …: sort them in the order of insertion.
         let added = (0..calls).flat_map(|c| queries.chunks(dim).skip(c).step_by(calls));
         let solutions = golden.numbers(&name("add_solutions"));
         let rows = Rows {

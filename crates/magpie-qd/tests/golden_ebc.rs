@@ -1,5 +1,5 @@
-//! The archive's side of the curiosity bonus: is the cell of these measures empty? How the means come about,
-//! per window, segment or episode, is the business of whoever pays the bonus.
+//! The archive's part of the curiosity bonus: whether the cell of given measures is empty. How the measures are
+//! averaged (per rollout, segment or episode) is up to the code that pays the bonus.
 
 mod common;
 

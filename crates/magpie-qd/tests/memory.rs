@@ -1,5 +1,5 @@
-//! A full humanoid archive fits in 600 MB. The only test of its binary: the allocator counts for the whole
-//! process.
+//! A full humanoid archive fits in 600 MB. It is the only test of its binary, because the allocator counts for the
+//! whole process.
 
 use magpie_qd::{Acceptance, ArchivePair, Candidate, Grid, Provenance};
 use peak_alloc::PeakAlloc;
@@ -21,8 +21,8 @@ fn full_humanoid_archive_fits_in_600_megabytes() {
     let mut pair = ArchivePair::new(grid.clone(), soft, PARAMETERS, EXTRA).unwrap();
     let solutions = vec![1.0f32; BRANCHES * PARAMETERS];
     let extra = vec![1.0f64; EXTRA];
-    // Thrice around all cells, the second time falling below the first but above the soft threshold: now the
-    // soft archive holds another solution than the result archive in every cell.
+    // Three times around all cells, the second time with objectives below the first but above the soft threshold: then
+    // the soft archive holds another solution than the result archive in every cell.
     let centres: Vec<_> = (0..cells).map(|cell| grid.centre(cell).unwrap()).collect();
     for (iteration, objective) in [5000.0, 2000.0, 6000.0].into_iter().enumerate() {
         for centres in centres.chunks(BRANCHES) {

@@ -1,11 +1,11 @@
-//! What must hold for any batches whatever.
+//! Properties that must hold for any batches.
 
 use magpie_qd::{Acceptance, ArchivePair, Candidate, Cells, Cvt, Grid, Provenance, QdOffset, Xnes};
 use magpie_random::Stream;
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-/// Objective and measures of a candidate; its parameters say who it is.
+/// Objective and measures of a candidate; its parameters identify it.
 #[derive(Clone, Debug)]
 struct Point {
     objective: f64,
@@ -13,7 +13,7 @@ struct Point {
     id: u32,
 }
 
-/// Objectives are small whole numbers: sums are then exact in any order, and ties are frequent.
+/// Objectives are small whole numbers, so that sums are exact in any order and ties are frequent.
 fn points(most: usize) -> impl Strategy<Value = Vec<Point>> {
     let point = ((-8i32..9).prop_map(f64::from), [-0.2..1.2, -0.2..1.2], any::<u32>());
     vec(point.prop_map(|(objective, measures, id)| Point { objective, measures, id }), 0..most)
@@ -61,8 +61,8 @@ fn add(pair: &mut ArchivePair, points: &[Point]) -> magpie_qd::Insertion {
     pair.add(&batch).unwrap()
 }
 
-/// Occupied cells with objectives, and thresholds. Who of several equally good ones is kept is left out: the
-/// first in the batch is, and that is the one thing that may depend on the order.
+/// Occupied cells with objectives, and thresholds. Which of several equally good solutions is kept is left out: it is
+/// the first in the batch, which is the only thing that may depend on the order.
 fn scores(pair: &ArchivePair) -> [Vec<(usize, f64)>; 3] {
     let objectives = |archive: &magpie_qd::Archive| {
         archive.entries().map(|(cell, entry)| (cell, entry.objective)).collect()
@@ -97,7 +97,7 @@ proptest! {
             }
             for (cell, &best) in best.iter().enumerate() {
                 prop_assert_eq!(pair.elite(cell).map(|elite| elite.entry.objective), best);
-                // An elite changes only for a better one, and its parameters are those of its entry.
+                // An elite is replaced only by a better one, and its parameters are those of its entry.
                 let (old, new) = (before.elite(cell), pair.elite(cell));
                 if let (Some(old), Some(new)) = (old, new) {
                     prop_assert!(old == new || new.entry.objective > old.entry.objective);
@@ -189,8 +189,7 @@ proptest! {
         let mut bytes = postcard::to_stdvec(&pair).unwrap();
         let at = at.index(bytes.len());
         bytes[at] = byte;
-        // Damage to a number may well go unnoticed here (checksums are for files), but what is restored must
-        // work.
+        // A damaged number may be undetected here (checksums protect files), but restored archives must work.
         if let Ok(mut restored) = postcard::from_bytes::<ArchivePair>(&bytes) {
             let solutions = restored.solutions();
             let lengths = (restored.cells().measure_dim(), solutions.solution_len(), solutions.extra_len());

@@ -1,9 +1,9 @@
-//! The one source of randomness.
+//! Counter-based random numbers, the only source of randomness in magpie.
 //!
-//! There is no generator to carry around, to split or to save. A [`Stream`] is a seed with a purpose; asked for the
-//! draws of *somebody* (an environment, a row, a branch) at *some time* (a step, an iteration) it computes them
-//! from these four numbers alone. So it does not matter how many threads draw, in which order, or whether the run
-//! was stopped and resumed in between.
+//! There is no generator to pass around, split or save. A [`Stream`] consists of a seed and a purpose. Its draws for an
+//! *index* (an environment, a row, a branch) and a *time* (a step, an iteration) are computed from these four values
+//! alone. So they do not depend on the number of threads, on the order of draws, or on whether the run was stopped and
+//! resumed.
 //!
 //! ```
 //! use magpie_random::Stream;
@@ -16,8 +16,8 @@
 //! ```
 //!
 //! The generator is Philox4x32 with ten rounds (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", 2011),
-//! the one behind cuRAND and PyTorch's GPU streams. It is twenty lines, and what the crates on offer wrap around it,
-//! a sequential generator with a position, is what we do not want.
+//! which cuRAND and PyTorch use on GPUs. It takes twenty lines; existing crates wrap it in a sequential generator with
+//! a position, which is not needed here.
 
 mod philox;
 
@@ -40,9 +40,9 @@ pub struct Draws {
 }
 
 impl Stream {
-    /// The stream of `purpose` under `seed`. Different purposes give unrelated streams.
+    /// The stream for `purpose` under `seed`. Different purposes give unrelated streams.
     pub fn new(seed: u64, purpose: &str) -> Stream {
-        // FNV-1a turns the purpose into a number; one Philox block then mixes it with the seed.
+        // FNV-1a hashes the purpose to a number; one Philox block then mixes it with the seed.
         let purpose = purpose
             .bytes()
             .fold(0xcbf2_9ce4_8422_2325_u64, |h, b| (h ^ u64::from(b)).wrapping_mul(0x0100_0000_01b3));
@@ -51,7 +51,7 @@ impl Stream {
         Stream { key: [mixed[0], mixed[1]] }
     }
 
-    /// The draws of `who` at time `when`. A sequence is 2³⁴ numbers long.
+    /// The draws of index `who` at time `when`. A sequence has 2³⁴ numbers.
     pub fn draws(self, who: u32, when: u64) -> Draws {
         Draws { key: self.key, counter: [0, when as u32, who, (when >> 32) as u32], block: [0; 4], used: 4 }
     }
@@ -76,13 +76,13 @@ impl Draws {
         (self.bits() >> 8) as f32 * (1.0 / 16_777_216.0)
     }
 
-    /// Uniform in [low, high); `low` if there is nothing between the two.
+    /// Uniform in [low, high); `low` if there is no number between them.
     #[inline]
     pub fn uniform(&mut self, low: f32, high: f32) -> f32 {
         (self.unit() * (high - low) + low).min(high.next_down()).max(low)
     }
 
-    /// A pair of independent standard normals (Box and Muller).
+    /// A pair of independent standard normals (Box–Muller transform).
     #[inline]
     pub fn normal_pair(&mut self) -> [f32; 2] {
         // (bits + 1/2) / 2³² never gives 0, whose logarithm would be infinite.
@@ -91,7 +91,7 @@ impl Draws {
         [(radius * cos) as f32, (radius * sin) as f32]
     }
 
-    /// A standard normal. Costs as much as a pair.
+    /// A standard normal. It costs as much as a pair.
     #[inline]
     pub fn normal(&mut self) -> f32 {
         self.normal_pair()[0]
@@ -110,7 +110,7 @@ impl Draws {
         }
     }
 
-    /// A random order (Fisher and Yates).
+    /// A random permutation (Fisher–Yates shuffle).
     pub fn shuffle<T>(&mut self, items: &mut [T]) {
         for i in (1..items.len()).rev() {
             items.swap(i, self.below(i as u32 + 1) as usize);

@@ -1,20 +1,20 @@
-//! What reward models cost, and what DiffAIL's reward loses when it is made cheaper.
+//! The cost of reward models, and the accuracy that DiffAIL loses with cheaper rewards.
 //!
 //! ```sh
 //! cargo run --release -p magpie-rewards --example reward_costs
 //! ```
 //!
-//! Prints, for the widths of walker2d and humanoid, CPU milliseconds of one thread (best of several): rewards of 10,000
-//! transitions, and one update with 200 expert rows. GAIL's reward is the peer that others are compared with. Then,
-//! for DiffAIL after some updates: the cost of fewer timesteps and of shared noise, and Spearman's rank correlation
-//! of the rewards with what they estimate: the mean over all timesteps and over eight draws of the noise. The first
-//! line of each form, all timesteps with noise of their own, is the paper's, and no better than its one draw.
+//! Prints, for the sizes of walker2d and humanoid, CPU milliseconds of one thread (best of several): the rewards of
+//! 10,000 transitions, and one update with 200 expert rows. GAIL's reward is the reference. Then, for DiffAIL after
+//! some updates: the cost of fewer diffusion steps and of shared noise, and Spearman's rank correlation of the rewards
+//! with their expectation: the mean over all diffusion steps and eight draws of noise. The first line of each form,
+//! with all diffusion steps and separate noise, is the paper's; its accuracy is limited by its single draw.
 
 use std::ops::ControlFlow;
 use std::time::Duration;
 
 use cpu_time::ThreadTime;
-use magpie_nn::normaliser::Running;
+use magpie_nn::normaliser::RunningMeanStd;
 use magpie_random::Stream;
 use magpie_rewards::diffail::{Average, Noise, Reduction};
 use magpie_rewards::{ModelName, RewardConfig, RewardModel, Sizes, Transitions, build};
@@ -24,7 +24,7 @@ const EXPERT_ROWS: usize = 200;
 const UPDATES: u64 = 100;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    // One thread, so that its CPU time is that of the work.
+    // One thread, so that its CPU time measures the work.
     rayon::ThreadPoolBuilder::new().num_threads(1).use_current_thread().build_global()?;
     for (task, observation, action) in [("walker2d", 17, 6), ("humanoid", 227, 17)] {
         let sizes = Sizes { observation, action };
@@ -92,7 +92,7 @@ fn diffail(sizes: Sizes, expert: &Data, policy: &Data) -> Outcome<()> {
     Ok(())
 }
 
-/// Mean rewards over eight draws of noise. A row's own noise goes by its place, so moving rows on draws it anew.
+/// Mean rewards over eight draws of noise. A row's own noise depends on its position, so shifting rows draws it anew.
 fn expectation(model: &dyn RewardModel, sizes: Sizes, policy: &Data) -> Outcome<Vec<f64>> {
     let mut sums = vec![0.0; ROWS];
     for shift in 1..=8 {
@@ -103,7 +103,7 @@ fn expectation(model: &dyn RewardModel, sizes: Sizes, policy: &Data) -> Outcome<
                 .extend_from_slice(&policy.observations[row * sizes.observation..][..sizes.observation]);
             moved.actions.extend_from_slice(&policy.actions[row * sizes.action..][..sizes.action]);
         }
-        let normaliser = Running::new(sizes.observation).freeze(10.0);
+        let normaliser = RunningMeanStd::new(sizes.observation).freeze(10.0);
         let mut out = vec![0.0; ROWS];
         model.reward(&moved.transitions(), &normaliser, &mut out)?;
         for (row, reward) in out.iter().enumerate() {
@@ -113,7 +113,7 @@ fn expectation(model: &dyn RewardModel, sizes: Sizes, policy: &Data) -> Outcome<
     Ok(sums)
 }
 
-/// A gait with some noise for the expert; for the policy, gaits that are off by more and more.
+/// For the expert, a gait with some noise; for the policy, gaits that deviate more and more.
 struct Data {
     observations: Vec<f32>,
     actions: Vec<f32>,
@@ -162,7 +162,7 @@ fn prepared(config: &RewardConfig, sizes: Sizes, expert: &Data) -> Outcome<Box<d
 }
 
 fn learn(model: &mut dyn RewardModel, expert: &Data, policy: &Data, updates: u64) -> Outcome<()> {
-    let normaliser = Running::new(expert.observations.len() / expert.terminated.len()).freeze(10.0);
+    let normaliser = RunningMeanStd::new(expert.observations.len() / expert.terminated.len()).freeze(10.0);
     for when in 0..updates {
         let mut draws = Stream::new(1, "update").draws(0, when);
         model.update(&expert.transitions(), &policy.transitions(), &normaliser, &mut draws)?;
@@ -171,7 +171,7 @@ fn learn(model: &mut dyn RewardModel, expert: &Data, policy: &Data, updates: u64
 }
 
 fn rewards(model: &dyn RewardModel, policy: &Data) -> Outcome<(Vec<f32>, f64)> {
-    let normaliser = Running::new(policy.observations.len() / policy.terminated.len()).freeze(10.0);
+    let normaliser = RunningMeanStd::new(policy.observations.len() / policy.terminated.len()).freeze(10.0);
     let mut out = vec![0.0; policy.terminated.len()];
     let cost = best(3, || Ok(model.reward(&policy.transitions(), &normaliser, &mut out)?))?;
     Ok((out, cost))
@@ -188,7 +188,7 @@ fn best(tries: usize, mut work: impl FnMut() -> Outcome<()>) -> Outcome<f64> {
     Ok(fastest.as_secs_f64() * 1e3)
 }
 
-/// Correlation of the ranks; equal values share theirs. None if all are equal.
+/// Rank correlation; equal values share a rank. `None` if all values are equal.
 fn spearman(a: &[f64], b: &[f64]) -> Option<f64> {
     let ranks = |values: &[f64]| {
         let mut order: Vec<usize> = (0..values.len()).collect();

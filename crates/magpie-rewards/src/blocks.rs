@@ -9,8 +9,8 @@ use rayon::prelude::*;
 use crate::error::RewardError;
 use crate::transitions::{Needs, Transitions};
 
-/// Fills `out`, cut into blocks that do not depend on the number of threads. Scratch is lent, so nothing is allocated
-/// once every thread has some.
+/// Fills `out` in blocks that do not depend on the number of threads. Scratch memory is pooled, so that nothing is
+/// allocated once every thread has some.
 pub(crate) fn fill<S: Send>(
     out: &mut [f32],
     pool: &Pool<S>,
@@ -23,7 +23,7 @@ pub(crate) fn fill<S: Send>(
     });
 }
 
-/// Makes `index` the rows of a range.
+/// Sets `index` to the rows of a range.
 pub(crate) fn index_of(range: Range<usize>, index: &mut Vec<u32>) {
     index.clear();
     index.extend(range.map(|row| row as u32));

@@ -1,9 +1,9 @@
-//! What can go wrong with a reward model.
+//! Errors of reward models.
 
-/// An error of a reward model. The model is as it was before the batch that met it.
+/// An error of a reward model. The model keeps the state it had before the batch that failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RewardError {
-    /// A column does not have as many numbers as its rows need.
+    /// A column does not have the length that its rows require.
     #[error("{whose} transitions: {field} has {found} numbers, but {expected} were expected")]
     Length {
         /// `expert`, `policy` or `given`.
@@ -12,38 +12,40 @@ pub enum RewardError {
         field: &'static str,
         /// Rows times width.
         expected: usize,
-        /// What was given.
+        /// The length found.
         found: usize,
     },
-    /// There is nothing to learn from.
+    /// No transitions to learn from.
     #[error("there are no {whose} transitions to learn from")]
     Empty {
         /// `expert` or `policy`.
         whose: &'static str,
     },
-    /// A number that is not finite, in data or made from them.
+    /// A value in the data or computed from it is not finite.
     #[error(
         "{model}: {what} is not finite; look for numbers that are not finite in the data, or lower the learning rate"
     )]
     NotFinite {
         /// Name of the model.
         model: &'static str,
-        /// What: a loss, a gradient, the reward of a row.
+        /// The value: a loss, a gradient, the reward of a row.
         what: String,
     },
-    /// A model that has to be prepared first.
-    #[error("{model} was not prepared: it learns from the demonstrations before it gives rewards")]
+    /// The model must be prepared first.
+    #[error(
+        "{model} is not prepared: it must be trained on the demonstrations before it can compute rewards"
+    )]
     Unprepared {
         /// Name of the model.
         model: &'static str,
     },
-    /// A saved state that is not one of this model.
+    /// A saved state does not fit this model.
     #[error("the saved reward model cannot be restored: {problem}")]
     Record {
-        /// What does not fit.
+        /// The reason.
         problem: String,
     },
-    /// A value that makes no sense.
+    /// An invalid setting.
     #[error(transparent)]
     Setting(#[from] magpie_settings::SettingError),
 }

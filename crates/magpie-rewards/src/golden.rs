@@ -21,7 +21,7 @@ impl Golden {
         (array.shape, values)
     }
 
-    /// Whether there is such an array: the subset in the repository has gradients of fewer cases.
+    /// Whether the array exists: the subset in the repository has gradients of fewer cases.
     pub fn contains(&self, name: &str) -> bool {
         self.0.contains(name)
     }
@@ -36,7 +36,7 @@ impl Golden {
         self.values(name)[0]
     }
 
-    /// The tanh network whose layers are `PREFIX_w0`, `PREFIX_b0`, `PREFIX_w1`…
+    /// The shape of the tanh network with layers `PREFIX_w0`, `PREFIX_b0`, `PREFIX_w1`…
     pub fn network(&mut self, prefix: &str) -> Shape {
         Shape::new(&self.sizes(prefix), Activation::Tanh, Activation::Identity).unwrap()
     }
@@ -80,7 +80,7 @@ impl Golden {
     }
 }
 
-/// Fails if any entry is further from the golden one than `tolerance` times the largest golden one.
+/// Fails if an entry deviates from the golden one by more than `tolerance` times the largest golden entry.
 #[track_caller]
 pub fn assert_close(what: &str, got: &[f32], want: &[f32], tolerance: f32) {
     assert_eq!(got.len(), want.len(), "{what}: length");
@@ -98,7 +98,7 @@ pub fn panels(isa: Isa, rows: &[f32], width: usize) -> Vec<Pack> {
     packs
 }
 
-/// α expert + (1 - α) policy with one α an entry, or one a row.
+/// α expert + (1 - α) policy with one α per entry or per row.
 pub fn mixed(expert: &[f32], policy: &[f32], alpha: &[f32]) -> Vec<f32> {
     let run = expert.len() / alpha.len();
     let rows = expert.iter().zip(policy).enumerate();

@@ -1,48 +1,48 @@
-//! How a reward model is doing, for the metrics.
+//! The health of a reward model, for the metrics.
 
 use serde::{Deserialize, Serialize};
 
 use crate::adversarial::Side;
 
-/// Means over the rows of one update. What a model does not have is zero, or absent.
+/// Means over the rows of one update. Quantities that a model does not have are zero or absent.
 ///
-/// A discriminator that knows everything (accuracies near 1, losses near 0) gives rewards that say nothing about
-/// getting better; one that knows nothing (accuracies near a half) has been fooled or has not learned yet.
+/// The rewards of a discriminator that is always right (accuracies near 1, losses near 0) say nothing about how to
+/// improve; one that cannot tell expert from policy (accuracies near ½) has been fooled or has not learned yet.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Health {
-    /// Expert rows that were used.
+    /// Number of expert rows used.
     pub rows: usize,
     /// Loss on expert rows.
     pub expert_loss: f64,
     /// Loss on policy rows.
     pub policy_loss: f64,
-    /// Share of expert rows that are taken for expert rows.
+    /// Share of expert rows classified as expert.
     pub expert_accuracy: f64,
-    /// Share of policy rows that are taken for policy rows.
+    /// Share of policy rows classified as policy.
     pub policy_accuracy: f64,
-    /// Penalty on slopes, with its weight.
+    /// Weighted gradient penalty.
     pub gradient_penalty: f64,
-    /// Mean length of the slope at mixed rows; the penalty pulls it towards 1.
+    /// Mean norm of the gradient at interpolated rows, which the penalty pulls towards 1.
     pub slope: f64,
     /// Mean reward of expert rows before the update.
     pub expert_reward: f64,
     /// Mean reward of policy rows before the update.
     pub policy_reward: f64,
-    /// What passes the bottleneck, and its price: VAIL.
+    /// State of the information bottleneck (VAIL only).
     pub bottleneck: Option<Bottleneck>,
 }
 
-/// The state of an information bottleneck.
+/// State of an information bottleneck.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Bottleneck {
-    /// Mean divergence of the codes from a standard normal, in nats.
+    /// Mean KL divergence of the codes from a standard normal distribution, in nats.
     pub kl: f64,
-    /// Its multiplier β after the update.
+    /// Weight β of the KL term after the update.
     pub beta: f64,
 }
 
 impl Health {
-    /// Names and values, as columns of a table of metrics.
+    /// Names and values, as columns of a metrics table.
     pub fn columns(&self) -> impl Iterator<Item = (&'static str, f64)> {
         let bottleneck = self.bottleneck.map(|b| [("kl", b.kl), ("beta", b.beta)]);
         [
@@ -59,7 +59,7 @@ impl Health {
         .chain(bottleneck.into_iter().flatten())
     }
 
-    /// What was minimised, without a bottleneck's share.
+    /// The minimised loss, without the bottleneck's term.
     pub(crate) fn loss(&self) -> f64 {
         self.expert_loss + self.policy_loss + self.gradient_penalty
     }
@@ -72,7 +72,7 @@ impl Health {
         (*places.0, *places.1, *places.2) = (loss, accuracy, reward);
     }
 
-    /// Adds the means of a batch of `rows`, weighted by them.
+    /// Adds the means of a batch of `rows` rows, weighted by that number.
     pub(crate) fn add(&mut self, rows: usize, batch: &Health) {
         let total = (self.rows + rows) as f64;
         let share = if total > 0.0 { rows as f64 / total } else { 0.0 };

@@ -1,22 +1,22 @@
 //! Rewards learned from demonstrations.
 //!
-//! Three nouns. [`Pairs`] are rows of demonstrations, which `magpie-demos` reads. [`Transitions`] are what happened,
-//! row by row: raw observation, action, what followed; rows of experts and of policies look alike. A [`RewardModel`]
-//! says how good each row was, and learns from both kinds: GAIL, VAIL, DiffAIL, AIRL, GIRIL and deep maximum entropy
-//! are here, one folder each, and [`True`], which hands on what the environment said.
+//! There are three main types. [`Pairs`] are rows of demonstrations, which `magpie-demos` reads. [`Transitions`] are
+//! rows of observation, action and next observation, in the same form for experts and policies. A [`RewardModel`]
+//! computes the reward of each row and learns from both kinds: GAIL, VAIL, DiffAIL, AIRL, GIRIL and deep maximum
+//! entropy IRL, one folder each, and [`True`], which returns the environment's reward.
 //!
-//! All models see expert and policy through the same normaliser, that of the policy, so that none can tell them apart by
-//! their scale; GIRIL, which is done learning before there is a policy, keeps one of its own. Rewards are computed in
-//! blocks on all cores and do not depend on how many there are. Random draws come from the caller. A [`Record`] is all
-//! that lives on, and a model that goes on from one goes on to the bit.
+//! All models see expert and policy through the policy's normaliser, so that none can tell them apart by their scale.
+//! GIRIL, which is trained before there is a policy, has its own. Rewards are computed in blocks on all cores and do
+//! not depend on the number of cores. Random draws come from the caller. A [`Record`] holds the complete state of a
+//! model, which continues from it bit for bit.
 //!
-//! An update is one pass over the (thinned) demonstrations against as many rows of the policy drawn at random. It gives
-//! a [`Health`]: losses, accuracies, slopes, and what expert and policy earn.
+//! An update is one pass over the (thinned) demonstrations, paired with the same number of randomly drawn policy rows.
+//! It returns a [`Health`]: losses, accuracies, gradient norms, and the mean rewards of expert and policy.
 //!
-//! Where the paper and public code differ, both are options, and each option says whose it is.
+//! If the paper and the published code differ, both are options, and each option states its origin.
 //!
 //! ```
-//! use magpie_nn::normaliser::Running;
+//! use magpie_nn::normaliser::RunningMeanStd;
 //! use magpie_random::Stream;
 //! use magpie_rewards::{ModelName, RewardConfig, Sizes, Transitions, build};
 //!
@@ -29,7 +29,7 @@
 //!
 //! let config = RewardConfig { model: ModelName::Gail, ..RewardConfig::default() };
 //! let mut model = build(&config, Sizes { observation: 1, action: 1 }, 0.99, &mut draws)?;
-//! let normaliser = Running::new(1).freeze(10.0);
+//! let normaliser = RunningMeanStd::new(1).freeze(10.0);
 //! let mut health = model.update(&expert, &policy, &normaliser, &mut draws)?;
 //! for _ in 0..300 {
 //!     health = model.update(&expert, &policy, &normaliser, &mut draws)?;
@@ -44,11 +44,11 @@
 //!
 //! # A model of your own
 //!
-//! Outside of this crate it is a type that implements [`RewardModel`] (`tests/custom_model.rs` has one). Inside it is a
-//! folder, `src/models/NAME/`: `mod.rs` with the model and its trait, `config.rs` with its settings, `learning.rs` with loss and
-//! gradient of a step, `tests.rs`; and a row in `src/models/mod.rs`, from which configurations, messages and reports know
-//! its name. A model that tells expert pairs of observation and action from the policy's starts from
-//! `adversarial::Discriminator`, as GAIL does.
+//! Outside of this crate, a model is a type that implements [`RewardModel`]; see `tests/custom_model.rs`. Inside, it is
+//! a folder `src/models/NAME/`: `mod.rs` with the model and its trait implementation, `config.rs` with its settings,
+//! `learning.rs` with the loss and gradient of a step, and `tests.rs`; and a row in `src/models/mod.rs`, which makes it
+//! known to configurations, messages and reports. A model with a discriminator on pairs of observation and action
+//! starts from `adversarial::Discriminator`, as GAIL does.
 
 mod adversarial;
 mod blocks;

@@ -10,22 +10,23 @@ use crate::health::Health;
 use crate::record::Record;
 use crate::transitions::{Needs, Transitions};
 
-/// Something that says how good a step was.
+/// Computes the reward of transitions, and may learn from them.
 ///
-/// Whoever is handed a `Box<dyn RewardModel>` need not know what is in it, so a model of your own needs nothing but this
-/// trait. A line in `models.rs` lets configurations name it.
+/// Users of a `Box<dyn RewardModel>` do not know its type, so that a model of your own needs only this trait. A row in
+/// `models/mod.rs` makes it available in configurations.
 pub trait RewardModel: Send + Sync {
-    /// What configurations and messages call it.
+    /// The name in configurations and messages.
     fn name(&self) -> &'static str;
 
-    /// Which columns it looks at beside observations and actions.
+    /// The columns that the model reads in addition to observations and actions.
     fn needs(&self) -> Needs {
         Needs::default()
     }
 
-    /// Learns what it has to before the first reward, once. A model that was restored or prepared does nothing.
+    /// Trains what must be trained before the first reward, once. Does nothing for a model that was prepared or
+    /// restored.
     ///
-    /// `progress` is told how far things are and may end them: the model then stays unprepared.
+    /// `progress` is called regularly and can stop the preparation; the model then remains unprepared.
     fn prepare(
         &mut self,
         expert: &Transitions,
@@ -36,7 +37,7 @@ pub trait RewardModel: Send + Sync {
         Ok(())
     }
 
-    /// The reward of each row. The same rows give the same bytes, on any number of threads.
+    /// Computes the reward of each row. The same rows give the same result, bit for bit, on any number of threads.
     fn reward(
         &self,
         transitions: &Transitions,
@@ -44,9 +45,9 @@ pub trait RewardModel: Send + Sync {
         out: &mut [f32],
     ) -> Result<(), RewardError>;
 
-    /// Learns to tell expert from policy: one pass over the expert rows against as many policy rows.
+    /// Learns to distinguish expert from policy: one pass over the expert rows, with the same number of policy rows.
     ///
-    /// `normaliser` is the policy's, and both sides are seen through it.
+    /// `normaliser` is the policy's and is applied to both sides.
     fn update(
         &mut self,
         expert: &Transitions,
@@ -55,19 +56,19 @@ pub trait RewardModel: Send + Sync {
         draws: &mut Draws,
     ) -> Result<Health, RewardError>;
 
-    /// Everything that lives on, for a checkpoint.
+    /// The complete state, for a checkpoint.
     fn save(&self) -> Result<Record, RewardError>;
 
-    /// Goes on from a checkpoint of the same configuration.
+    /// Restores a state saved with the same configuration.
     fn restore(&mut self, record: &Record) -> Result<(), RewardError>;
 }
 
-/// How far preparation is.
+/// Progress of the preparation.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Progress {
-    /// Epochs done.
+    /// Completed epochs.
     pub done: usize,
-    /// Epochs in all.
+    /// Total number of epochs.
     pub total: usize,
     /// Mean loss of the last epoch.
     pub loss: f64,

@@ -1,4 +1,4 @@
-//! Between tables of rows and the panels that networks read.
+//! Conversion between tables of rows and the panels that networks read.
 
 use magpie_nn::normaliser::Frozen;
 use magpie_nn::rows::gather;

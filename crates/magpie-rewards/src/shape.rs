@@ -1,4 +1,4 @@
-//! Shapes of networks from the hidden layers that a configuration asks for.
+//! Network shapes from configured hidden layers.
 
 use magpie_nn::Shape;
 
@@ -16,7 +16,7 @@ pub(crate) fn scalar_shape(
     Shape::tanh(&sizes).map_err(|_| bad_widths(field, hidden))
 }
 
-/// Hidden layers of which no network can be made.
+/// The error for invalid hidden layers.
 pub(crate) fn bad_widths(field: &'static str, hidden: &[usize]) -> RewardError {
     let (value, range) = (format!("{hidden:?}"), "widths above 0".to_owned());
     RewardError::Setting(SettingError { field: format!("reward.{field}"), value, range })

@@ -1,4 +1,4 @@
-//! A row of parameters with the memory of its optimiser.
+//! Parameters with their optimiser state.
 
 use magpie_nn::adam::{Adam, AdamConfig};
 use magpie_simd::Isa;
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::RewardError;
 
-/// Parameters and Adam: what a checkpoint keeps of a network.
+/// The parameters of a network with Adam's state, as saved in a checkpoint.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Trained {
     pub parameters: Vec<f32>,
@@ -19,7 +19,7 @@ impl Trained {
         Trained { parameters, adam }
     }
 
-    /// One step against `gradient`, unless loss or gradient are not finite.
+    /// Takes one step against `gradient`, unless the loss or the gradient is not finite.
     pub fn step(
         &mut self,
         isa: Isa,
@@ -40,12 +40,12 @@ impl Trained {
         Err(RewardError::NotFinite { model, what: problem.to_owned() })
     }
 
-    /// How many steps were taken.
+    /// The number of steps taken.
     pub fn steps(&self) -> u64 {
         self.adam.steps()
     }
 
-    /// Whether a record has the size that this model needs.
+    /// Whether a saved state has the size of this model.
     pub fn fits(&self, parameters: usize) -> Result<(), RewardError> {
         let (m, v) = self.adam.moments();
         for (what, found) in
@@ -59,7 +59,9 @@ impl Trained {
         }
         match self.parameters.iter().chain(m).chain(v).all(|p| p.is_finite()) {
             true => Ok(()),
-            false => Err(RewardError::Record { problem: "it holds numbers that are not finite".to_owned() }),
+            false => {
+                Err(RewardError::Record { problem: "it contains values that are not finite".to_owned() })
+            }
         }
     }
 }

@@ -1,45 +1,45 @@
-//! What happened: rows of observation, action and what followed, as flat tables.
+//! Transitions: rows of observation, action and what followed, as flat tables.
 //!
-//! Demonstrations and policies are handed over in the same form, so that a model cannot treat them differently by
-//! accident: observations raw, actions limited as the environment takes them, both of the same step.
+//! Demonstrations and policies use the same form, so that a model cannot treat them differently by accident: raw
+//! observations, and actions clipped as the environment receives them, both of the same step.
 
 use magpie_demos::{Pairs, Sizes};
 
 use crate::error::RewardError;
 
-/// Columns that not every model looks at. A caller may leave the others empty.
+/// Columns that only some models read. The caller may leave the others empty.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Needs {
-    /// Observations after the step, and which steps were terminal.
+    /// Next observations, and which steps were terminal.
     pub next_observations: bool,
-    /// log π of the actions under the current policy, for demonstrations too.
+    /// log π of the actions under the current policy, including those of demonstrations.
     pub log_probs: bool,
     /// The environment's rewards.
     pub rewards: bool,
-    /// How many steps of the horizon an early end cost.
+    /// The number of steps lost by ending early.
     pub lost: bool,
 }
 
 /// A batch of transitions. Columns that the model does not need may be empty ([`Needs`]).
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Transitions<'a> {
-    /// Raw observations on which the actions were chosen.
+    /// Raw observations from which the actions were chosen.
     pub observations: &'a [f32],
-    /// Actions, limited to ±1 as the environment takes them.
+    /// Actions as the environment receives them, clipped to ±1.
     pub actions: &'a [f32],
-    /// Raw observations after the step; of the same episode, not of the one that a reset started.
+    /// Raw observations after the step, of the same episode even if a reset followed.
     pub next_observations: &'a [f32],
-    /// Whether the episode ended by itself with the step. An episode that was cut off did not.
+    /// Whether the episode terminated with the step; false if it was truncated.
     pub terminated: &'a [bool],
     /// log π of the actions under the current policy.
     pub log_probs: &'a [f32],
     /// The environment's rewards.
     pub rewards: &'a [f32],
-    /// For rows that ended their episode by themselves, the steps that were left of the horizon; elsewhere 0.
+    /// For rows that terminated their episode, the number of steps left until the horizon; otherwise 0.
     pub lost: &'a [u32],
 }
 
-/// Those of demonstrations. Likelihoods are left to whoever has the policy.
+/// Transitions of demonstrations. Likelihoods must be added by a caller that has the policy.
 impl<'a> From<&'a Pairs> for Transitions<'a> {
     fn from(pairs: &'a Pairs) -> Transitions<'a> {
         Transitions {
@@ -55,7 +55,7 @@ impl<'a> From<&'a Pairs> for Transitions<'a> {
 }
 
 impl Transitions<'_> {
-    /// How many rows there are, if all columns fit.
+    /// The number of rows, if all columns fit.
     pub fn rows(&self, whose: &'static str, sizes: Sizes, needs: Needs) -> Result<usize, RewardError> {
         let rows = self.observations.len() / sizes.observation.max(1);
         let columns = [

@@ -1,6 +1,6 @@
-//! A reward model that this crate does not know, used through the trait alone.
+//! A custom reward model, used through the trait alone.
 
-use magpie_nn::normaliser::{Frozen, Running};
+use magpie_nn::normaliser::{Frozen, RunningMeanStd};
 use magpie_random::{Draws, Stream};
 use magpie_rewards::{
     Health, ModelName, Record, RewardConfig, RewardError, RewardModel, Sizes, Transitions, build,
@@ -8,7 +8,7 @@ use magpie_rewards::{
 
 const NAME: &str = "mean action";
 
-/// Pays for actions near the mean action of the demonstrations.
+/// Rewards actions near the mean action of the demonstrations.
 struct MeanAction {
     sizes: Sizes,
     mean: Vec<f32>,
@@ -58,7 +58,7 @@ impl RewardModel for MeanAction {
     }
 }
 
-/// What a search does with whatever model it was given.
+/// What a search does with any model.
 fn rewards(model: &mut dyn RewardModel, rounds: usize) -> Vec<f32> {
     let mut draws = Stream::new(1, "data").draws(0, 0);
     let observations: Vec<f32> = (0..600).map(|_| draws.uniform(-1.0, 1.0)).collect();
@@ -66,7 +66,7 @@ fn rewards(model: &mut dyn RewardModel, rounds: usize) -> Vec<f32> {
     let policy: Vec<f32> = (0..200).map(|_| draws.uniform(-1.0, 1.0)).collect();
     let expert = Transitions { observations: &observations, actions: &expert, ..Transitions::default() };
     let policy = Transitions { actions: &policy, ..expert };
-    let normaliser = Running::new(3).freeze(10.0);
+    let normaliser = RunningMeanStd::new(3).freeze(10.0);
     let mut health = Health::default();
     for _ in 0..rounds {
         health = model.update(&expert, &policy, &normaliser, &mut draws).unwrap();
@@ -98,5 +98,5 @@ fn a_model_of_ones_own_learns_and_goes_on_like_any_other() {
     }
     let other = fresh(Some(ModelName::Gail)).save().unwrap();
     let error = fresh(None).restore(&other).unwrap_err().to_string();
-    assert!(error.contains("it is one of gail, but the configuration asks for mean action"), "{error}");
+    assert!(error.contains("it is the state of gail, but the configuration uses mean action"), "{error}");
 }

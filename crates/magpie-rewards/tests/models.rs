@@ -1,14 +1,14 @@
-//! Every model through the trait: it learns, it does not care about threads, and it goes on where it stopped.
+//! All models through the trait: they learn, do not depend on threads, and continue where they stopped.
 
 use std::ops::ControlFlow;
 
-use magpie_nn::normaliser::{Frozen, Moments, Running};
+use magpie_nn::normaliser::{Frozen, Moments, RunningMeanStd};
 use magpie_random::Stream;
 use magpie_rewards::{ModelName, RewardConfig, RewardError, RewardModel, Sizes, Transitions, build};
 
 const SIZES: Sizes = Sizes { observation: 6, action: 2 };
 
-/// Rows of a made-up robot: the expert walks, its observations and actions follow a cycle; the other one flails.
+/// Rows of an artificial robot: the expert's observations and actions follow a cycle; the other one moves at random.
 struct Data {
     observations: Vec<f32>,
     actions: Vec<f32>,
@@ -69,13 +69,13 @@ impl Data {
     fn normaliser(&self) -> Frozen {
         let mut moments = Moments::new(6);
         moments.add_rows(&self.observations);
-        let mut running = Running::new(6);
+        let mut running = RunningMeanStd::new(6);
         running.update(&moments);
         running.freeze(10.0)
     }
 }
 
-/// The paper's configuration, but quick to prepare.
+/// The paper's configuration, but with a short preparation.
 const GAMMA: f32 = 0.99;
 
 fn config(model: ModelName) -> RewardConfig {
@@ -102,7 +102,7 @@ fn update(model: &mut dyn RewardModel, expert: &Data, policy: &Data, when: u64) 
     model.update(&expert.transitions(), &policy.transitions(), &policy.normaliser(), &mut draws).unwrap()
 }
 
-/// The chance that a row of `a` earns more than one of `b`.
+/// The probability that a row of `a` earns more than one of `b`.
 fn chance(a: &[f32], b: &[f32]) -> f64 {
     let wins: usize = a.iter().map(|a| b.iter().filter(|b| a > b).count()).sum();
     wins as f64 / (a.len() * b.len()) as f64
@@ -123,7 +123,7 @@ fn every_model_learns_to_tell_expert_from_policy() {
         let (e, p) =
             (rewards(&*model, &unseen_expert, &normaliser), rewards(&*model, &unseen_policy, &normaliser));
         let chance = chance(&e, &p);
-        // GIRIL rewards what its model of the demonstrations does not foresee: there the policy earns more.
+        // GIRIL rewards what its model of the demonstrations does not predict, so that the policy earns more.
         let (right, ahead) = match name {
             ModelName::Giril => (1.0 - chance, health.policy_reward > health.expert_reward),
             _ => (chance, health.policy_reward < health.expert_reward),
@@ -184,7 +184,7 @@ fn a_restored_model_goes_on_as_if_never_stopped() {
         let other = if name == ModelName::Gail { ModelName::Maxent } else { ModelName::Gail };
         let mut other = build(&config(other), SIZES, GAMMA, &mut Stream::new(1, "x").draws(0, 0)).unwrap();
         let error = other.restore(&record).unwrap_err().to_string();
-        assert!(error.contains(&format!("it is one of {name}")), "{error}");
+        assert!(error.contains(&format!("it is the state of {name}")), "{error}");
     }
     let mut narrow = config(ModelName::Gail);
     let record = make(&narrow, &expert).save().unwrap();
@@ -193,7 +193,7 @@ fn a_restored_model_goes_on_as_if_never_stopped() {
     assert!(error.contains("parameters, but this configuration has 101"), "{error}");
 }
 
-/// Scaling the raw observations of both sides changes nothing: all go through the policy's normaliser.
+/// Scaling the raw observations of both sides changes nothing, because both use the policy's normaliser.
 #[test]
 fn expert_and_policy_are_normalised_alike() {
     let (expert, policy) = (Data::new(300, true, 1), Data::new(600, false, 2));
@@ -215,9 +215,9 @@ fn expert_and_policy_are_normalised_alike() {
 }
 
 #[test]
-fn an_absorbing_state_is_judged_and_paid_for() {
+fn an_absorbing_state_earns_a_reward() {
     let (mut expert, policy) = (Data::new(300, true, 1), Data::new(600, false, 2));
-    // The expert's episodes never end early, the policy's cost many steps.
+    // The expert's episodes never end early; the policy's lose many steps.
     expert.lost.fill(0);
     for name in [ModelName::Gail, ModelName::Vail, ModelName::Diffail, ModelName::Maxent] {
         let mut config = config(name);

@@ -1,22 +1,22 @@
 //! Columns of `metrics.csv`, each declared once.
 //!
-//! From a declaration come the head of the table, its rows, what TensorBoard shows and the reference in the documentation:
-//! to add a column is to make its number and to declare it.
+//! A declaration gives the header of the table, its rows, the values in TensorBoard and the reference in the
+//! documentation. To add a column, compute its value and declare it.
 
-/// A column: how it is called, what it says, and how it is taken from what an iteration gave.
+/// A column: its name and description, and how its value is taken from the report of an iteration.
 #[derive(Debug, Clone, Copy)]
 pub struct Column<R> {
     name: &'static str,
-    /// Empty for a mere number.
+    /// Empty for a dimensionless number.
     unit: &'static str,
     about: &'static str,
-    /// How those who know CleanRL or PPGA know it, with the factor that makes it what is expected there.
+    /// The tag that CleanRL or PPGA use for it, with the factor that converts the value to their unit.
     elsewhere: Option<(&'static str, f64)>,
     value: fn(&R) -> f64,
 }
 
 impl<R> Column<R> {
-    /// A column with its unit, empty for a mere number, and a sentence about it. What there is none of is NaN.
+    /// A column with its unit (empty for a dimensionless number) and a description. A missing value is NaN.
     pub(crate) const fn new(
         name: &'static str,
         unit: &'static str,
@@ -26,7 +26,7 @@ impl<R> Column<R> {
         Column { name, unit, about, elsewhere: None, value }
     }
 
-    /// Under another name in TensorBoard, multiplied by `factor`.
+    /// Uses another tag in TensorBoard, with the value multiplied by `factor`.
     pub(crate) const fn known_as(self, tag: &'static str, factor: f64) -> Column<R> {
         Column {
             name: self.name,
@@ -37,17 +37,17 @@ impl<R> Column<R> {
         }
     }
 
-    /// How it is called.
+    /// The name in the header.
     pub(crate) fn name(&self) -> &'static str {
         self.name
     }
 
-    /// Its number.
+    /// The value of an iteration.
     pub(crate) fn of(&self, report: &R) -> f64 {
         (self.value)(report)
     }
 
-    /// Tag and number for TensorBoard, from that of the table.
+    /// Tag and value for TensorBoard, given the value in the table.
     pub(crate) fn event(&self, number: f64) -> (String, f64) {
         match self.elsewhere {
             Some((tag, factor)) => (tag.to_owned(), factor * number),
@@ -56,12 +56,12 @@ impl<R> Column<R> {
     }
 }
 
-/// Seconds, to the millisecond.
+/// Rounds seconds to milliseconds.
 pub(crate) fn clock(seconds: f64) -> f64 {
     (seconds * 1e3).round() / 1e3
 }
 
-/// A table of columns in Markdown.
+/// A Markdown table of columns.
 fn table<R>(columns: &[Column<R>]) -> String {
     let mut text = "| column | unit | meaning | in TensorBoard |\n|---|---|---|---|\n".to_owned();
     for column in columns {
@@ -80,14 +80,17 @@ fn table<R>(columns: &[Column<R>]) -> String {
 pub fn metrics_reference() -> String {
     format!(
         "# Columns of metrics.csv\n\n\
-         One row an iteration; an empty entry means that there is no such number. The columns that begin with `seconds` are what\n\
-         the clock said. All others are the same for any number of threads, stopped and resumed or not; but a processor with AMX\n\
-         trains with roundings of its own. TensorBoard shows the same numbers, as `magpie/COLUMN` where the table has no other name.\n\n\
-         This page is made from the declarations of the columns; a test keeps it current (`MAGPIE_WRITE_DOCS=1 cargo test -p\n\
-         magpie-run --test reference` writes it).\n\n\
+         One row per iteration; an entry is empty where there is no value. Columns that begin with `seconds` are wall-clock times.\n\
+         All others are the same for any number of threads and after a resume, except that processors with AMX round training\n\
+         differently. TensorBoard shows the same values, as `magpie/COLUMN` unless the table gives another name.\n\n\
+         This page is generated from the declarations of the columns (`MAGPIE_WRITE_DOCS=1 cargo test -p magpie-run --test\n\
+         reference`); a test checks that it is current.\n\n\
          ## Searches: `magpie train`\n\n\
-         `k` is the number of dimensions of the measure. Where a search has several PPGA emitters, counts, rows and seconds are\n\
-         sums over all of them, and what is said of a copy, of the walk or of the search policy is that of the first. The steps of an iteration are those of [An iteration](../search.md#an-iteration).\n\n\
+         Columns that begin with `gradient_` describe the last rollout of the first copy, and `walk_policy_loss` to `walk_entropy` the\n\
+         last rollout of the walk; the latter are empty after a restart. Columns that begin with `reward_` describe the last update of a\n\
+         learned reward and are empty with the true reward. If a search has several PPGA emitters, counts, rows and seconds are sums over\n\
+         all of them; values of a copy, a walk or a search policy are those of the first. Steps of an iteration are numbered as in\n\
+         [An iteration](../search.md#an-iteration).\n\n\
          {}\n\
          ## Single policies: `magpie ppo`\n\n\
          {}",

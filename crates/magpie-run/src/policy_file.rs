@@ -9,7 +9,7 @@ use std::path::Path;
 
 use magpie_learn::{Actions, Policy};
 use magpie_nn::Shape;
-use magpie_nn::normaliser::Running;
+use magpie_nn::normaliser::RunningMeanStd;
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use serde::{Deserialize, Serialize};
 
@@ -140,7 +140,7 @@ pub fn load_policy(path: &Path) -> Result<PolicyFile, RunError> {
     let (mean, variance) = (numbers("obs_mean", Dtype::F64, width)?, numbers("obs_var", Dtype::F64, width)?);
     let count = numbers("obs_count", Dtype::F64, 1)?[0];
     // An empty normaliser that merges one batch is that batch.
-    let mut normaliser = Running::with_prior(width, 0.0, 0.0, 0.0);
+    let mut normaliser = RunningMeanStd::with_prior(width, 0.0, 0.0, 0.0);
     normaliser.merge(&mean, &variance, count);
     Ok(PolicyFile { task, actor, actions, policy: Policy { parameters, normaliser } })
 }

@@ -1,4 +1,4 @@
-//! The world of a run: the task's own, unless it is changed.
+//! The world of a run: the task's robot and world, with optional changes.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -15,22 +15,23 @@ use crate::settings::{Origin, read_text};
 use crate::train::{Place, find_task};
 
 settings! {
-    /// Which robot lives in which world; the default is the task as published.
+    /// The robot and changes to its world. By default the task is used as published.
     pub struct EnvOverrides {
-        /// A task file instead of a built-in task. In the folder of a run: its copy there.
+        /// A task file to use instead of a built-in task. A run directory refers to its own copy.
         task: Option<PathBuf> = None;
-        /// A robot file instead of the task's own robot. In the folder of a run: its copy there.
+        /// A robot file to use instead of the task's robot. A run directory refers to its own copy.
         robot: Option<PathBuf> = None;
-        /// Factor on the friction of every contact.
+        /// Factor on the friction of every contact. Below 1 the ground is slippery.
         friction: f64 = 1.0, in 0.0..;
-        /// Factors on the strength of actuators, by their names: `world.strength.left_knee = 0.5`.
+        /// Factors on the strength of actuators, by name: `world.strength.left_knee = 0.5`.
         strength: BTreeMap<String, f64> = BTreeMap::new(), kind Kind::Table("factors");
-        /// Bars across the track, met by the feet only: `height` 0.3, `first` 2, `spacing` 3, `thickness` 0.1 (m), `count` 1000.
+        /// Hurdles across the track, which only the feet touch: `height` (0.3), `first` (2), `spacing` (3) and
+        /// `thickness` (0.1) in metres, and `count` (1000).
         hurdles: Option<Hurdles> = None, kind Kind::Table("height, first, spacing, thickness, count");
     }
 }
 
-/// What is asked of a world beside its settings; what is not given stays as it is.
+/// Requested changes to a world; fields that are `None` or empty change nothing.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct WorldChanges {
     /// A task file.
@@ -46,7 +47,7 @@ pub struct WorldChanges {
 }
 
 impl WorldChanges {
-    /// `world` with what is asked for.
+    /// Applies the changes to `world`.
     pub fn apply(&self, mut world: EnvOverrides) -> EnvOverrides {
         world.task = self.task.clone().or(world.task);
         world.robot = self.robot.clone().or(world.robot);
@@ -57,12 +58,12 @@ impl WorldChanges {
     }
 }
 
-/// The copy of a robot file in the folder of a run.
+/// File name of the copied robot file in a run directory.
 pub(crate) const ROBOT: &str = "robot.toml";
-/// The copy of a task file in the folder of a run.
+/// File name of the copied task file in a run directory.
 pub(crate) const TASK: &str = "task.toml";
 
-/// The texts of the files that a world was made from, as far as it was.
+/// The contents of the copied files of a world, where it has any.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct WorldFiles {
     task: Option<String>,
@@ -70,7 +71,7 @@ pub(crate) struct WorldFiles {
 }
 
 impl EnvOverrides {
-    /// The name of a task as it is asked for, one that comes with magpie or a task file, and the world with these changes.
+    /// The task's name and the world with these changes; `task` is the name of a built-in task or a task file.
     pub fn find(task: &str, changes: &WorldChanges) -> Result<(String, EnvOverrides), RunError> {
         let mut world = EnvOverrides::default();
         let place = Place { folder: Path::new(""), world: changes };
@@ -79,9 +80,9 @@ impl EnvOverrides {
         Ok((name, world))
     }
 
-    /// The world that a run in `folder` was given, from its configuration; the default if there is none.
+    /// The world in the configuration of the run in `folder`; the default if there is no configuration.
     pub fn of_run(folder: &Path) -> Result<EnvOverrides, RunError> {
-        /// The rest of a configuration is another's business.
+        /// Only this part of the configuration is read.
         #[derive(Deserialize)]
         struct Part {
             #[serde(default)]
@@ -97,15 +98,15 @@ impl EnvOverrides {
         Ok(world)
     }
 
-    /// Makes paths that are relative to `folder` visible from outside.
+    /// Resolves paths that are relative to `folder`.
     pub(crate) fn lies_in(&mut self, folder: &Path) {
         for file in [&mut self.task, &mut self.robot].into_iter().flatten() {
             *file = folder.join(&*file);
         }
     }
 
-    /// Copies task and robot files into the folder of a run, so that the run does not depend on the originals. Returns
-    /// their texts.
+    /// Copies task and robot files into the run directory, so that the run does not depend on the originals. Returns
+    /// their contents.
     pub(crate) fn move_in(&mut self, directory: &RunDirectory) -> Result<WorldFiles, RunError> {
         if let (Some(task), None) = (&self.task, &self.robot)
             && let TaskRobot::File(robot) = Task::load(task)?.robot
@@ -125,7 +126,7 @@ impl EnvOverrides {
         Ok(files)
     }
 
-    /// Where the copies will be, once the world has moved in.
+    /// The world with the paths that its files have once they are copied.
     pub(crate) fn moved_in(&self) -> EnvOverrides {
         let own_robot = || match Task::load(self.task.as_deref()?).ok()?.robot {
             TaskRobot::File(robot) => Some(robot),
@@ -138,7 +139,7 @@ impl EnvOverrides {
         }
     }
 
-    /// The world of a run in `folder`, if its files are still those that were moved in.
+    /// The world of the run in `folder`. Fails if its files no longer match the copies.
     pub(crate) fn unchanged(folder: &Path, files: &WorldFiles) -> Result<EnvOverrides, RunError> {
         let world = EnvOverrides::of_run(folder)?;
         for (file, text) in [(&world.task, &files.task), (&world.robot, &files.robot)] {
@@ -151,7 +152,7 @@ impl EnvOverrides {
         Ok(world)
     }
 
-    /// The task called `name`: that of the file, if there is one.
+    /// The task called `name`, from the task file if there is one.
     pub fn task(&self, name: &str) -> Result<Task, RunError> {
         let Some(file) = &self.task else { return Ok(Task::named(name)?) };
         let task = Task::load(file)?;
@@ -161,7 +162,7 @@ impl EnvOverrides {
         Ok(task)
     }
 
-    /// The robot: that of the file, or the task's own.
+    /// The robot, from the robot file if there is one.
     pub fn robot(&self, task: &Task) -> Result<Robot, RunError> {
         match &self.robot {
             Some(file) => Ok(Robot::load(file).map_err(EnvironmentError::from)?),
@@ -169,7 +170,7 @@ impl EnvOverrides {
         }
     }
 
-    /// The changes, if `robot` can live with them.
+    /// The changes as a perturbation; fails if `robot` does not support them.
     pub fn perturbation(&self, robot: &Robot) -> Result<Perturbation, RunError> {
         let mut perturbation =
             Perturbation { friction: self.friction, hurdles: self.hurdles, ..Perturbation::default() };
@@ -180,7 +181,7 @@ impl EnvOverrides {
         Ok(perturbation)
     }
 
-    /// A task in this world, measured in the way of this name, or in the task's first way.
+    /// The environment of a task in this world, with the named measure or the task's first one.
     pub fn environment(&self, task: &str, measure: Option<&str>) -> Result<Environment, RunError> {
         let task = self.task(task)?;
         let robot = self.robot(&task)?;
@@ -192,7 +193,7 @@ impl EnvOverrides {
         )?)
     }
 
-    /// Warnings about a robot that does not fit the task or the world, in sentences; tasks as published need no trial.
+    /// Warnings about a robot that does not suit the task or the world. Tasks as published are not examined.
     ///
     /// # Errors
     /// If nothing can be learned in this world.

@@ -1,4 +1,5 @@
-//! A small search, one line an iteration: `cargo run --release --example search -- walker2d 10 [CURIOSITY [SEED]]`.
+//! A small search that prints one line per iteration: `cargo run --release --example search -- walker2d 10 [CURIOSITY
+//! [SEED]]`.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What can be set about a search.
+//! Settings of a search.
 
 use magpie_envs::{Environment, SearchHints};
 use magpie_learn::{Actions, Networks, TrainConfig};
@@ -10,182 +10,197 @@ use crate::bonus::Novelty;
 use crate::emitter::{EmitterConfig, EmitterName, candidates};
 
 settings! {
-    /// Everything that decides the course of a search, besides task, reward and seed.
+    /// Everything that determines a search, apart from task, reward and seed.
     pub struct SearchConfig {
-        /// E: environments side by side. More give less noisy directions, in proportion to the time. At least one for each gradient.
+        /// Number of parallel environments (E). More environments make gradients less noisy, at a proportional cost in
+        /// time; there must be at least one per gradient.
         environments: u32 = 3000, by [Budget], in 1..=1_000_000, when PPGA;
-        /// λ: branches tried in an iteration.
+        /// Number of branches evaluated per iteration (λ).
         branches: u32 = 300, in 1..=10_000, when PPGA;
-        /// Whole episodes by which each branch is judged; the paper's E/λ. An elite that was judged by few was lucky.
+        /// Number of full episodes per evaluated policy (E/λ in the paper). Raise it if elites owe their place to lucky
+        /// episodes: a re-evaluation then scores below the archive.
         episodes: u32 = 10, in 1..=10_000;
-        /// Whether each copy, and the search policy on its walk, is tried like a branch after each rollout too: more policies to choose
-        /// from, for nothing but their episodes. Both archives take them; xNES does not learn from them.
+        /// Also evaluate each copy and the search policy after every rollout of their training (intermediate policies)
+        /// and offer them to both archives; xNES does not learn from them. They cost only their evaluation episodes;
+        /// turn this off to reproduce PPGA.
         intermediate_policies: bool = false, magpie true, since "0.1.0" before false, was "waypoints", when PPGA;
-        /// Whether measures are steered away from the ends of their ranges, and paid as distances from the end to leave, so that they
-        /// never cost anything. At its end a measure has nowhere to grow, and where every step costs something it pays to fall over.
+        /// Reward measures as non-negative distances from the nearer end of their range, so that gradients point away
+        /// from that end. Turn it off to reward raw measures as PPGA does: a measure at the end of its range then gives
+        /// no useful gradient, and one that costs something every step rewards falling over.
         measure_shaping: bool = false, magpie true, since "0.1.0" before false, was "inward", when PPGA;
-        /// N1: rollouts that each copy learns from before its gradient is taken.
+        /// Number of rollouts each copy trains on before its gradient is taken (N1). Raise it if gradients are too
+        /// noisy or too short.
         gradient_iterations: u32 = 10, in 1..=10_000, when PPGA;
-        /// N2: rollouts of the walk.
+        /// Number of rollouts the search policy trains on while walking (N2). Raise it to move the search policy
+        /// further per iteration.
         walk_iterations: u32 = 10, in 1..=10_000, when PPGA;
-        /// Iterations of slow growth (less than a fifth of the mean so far, in qd_score_offset) after which the search restarts from
-        /// another elite; 0 waits until no branch is accepted, which with noisy evaluations can take forever.
+        /// Number of consecutive slow iterations before the search restarts from another elite; an iteration is slow if
+        /// qd_score_offset grows by less than a fifth of its mean growth so far. With 0 it restarts only when no branch
+        /// is accepted, which may never happen with noisy evaluations.
         patience: u32 = 0, magpie 3, in 0..=10_000, since "0.1.0" before 0, when PPGA;
-        /// σ0: spread of the coefficients of xNES at the start and after a restart, in lengths of a gradient. Lower it if most branches are
-        /// worse than the search policy.
+        /// Initial standard deviation of the xNES coefficients, also after a restart, in units of a gradient's length
+        /// (σ0). Lower it if most branches are worse than the search policy.
         sigma0: f64 = 1.0, by [Task], in above(0.0), when PPGA;
-        /// Whether actions become as noisy as at the start (log σ = 0) with every iteration.
+        /// Reset the policy's action noise to its initial value (log σ = 0) at the start of every iteration. Turn it
+        /// off if the noise makes the robot fall at once.
         reset_log_std: bool = true, by [Task], when PPGA;
         /// The archives.
         archive: ArchiveConfig;
-        /// What draws the search to behaviour that nobody in the archive shows.
+        /// The curiosity bonus, which draws the search towards behaviour that is missing from the archive.
         curiosity: Curiosity, when PPGA;
-        /// Units in each of the two hidden layers of a critic. With 256 three quarters of what learning costs is the critic's.
+        /// Units in each of the two hidden layers of a critic. With 256 units, critics take three quarters of the
+        /// training time.
         critic: u32 = 256, magpie 64, in 1..=4096, since "0.1.0" before 256, when PPGA;
-        /// Who proposes policies, one after the other in every iteration; a name can stand more than once.
+        /// Emitters that propose policies, in this order in every iteration; a name may be repeated.
         emitters: Vec<EmitterName> = vec![EmitterName::Ppga], since "0.1.0" before vec!["ppga"];
-        /// How policies act while they are evaluated.
+        /// How policies choose actions during evaluation.
         actions: Actions = Actions::Sampled, since "0.1.0" before "drawn";
         /// Units in each of the two hidden layers of an actor.
         actor: u32 = 128, in 1..=4096, since "0.1.0" before 128;
-        /// Of emitters that have settings of their own.
+        /// Settings of the other emitters.
         emitter: EmitterConfig;
-        /// How copies and search policy learn.
+        /// How the copies and the search policy are trained.
         train: TrainConfig, when PPGA;
     }
 }
 
 settings! {
-    /// The archives' cells and the rule of the soft one.
+    /// The archives: their cells, and the acceptance rule of the soft archive.
     pub struct ArchiveConfig {
-        /// How the space of measures is cut into cells.
+        /// How the measure space is divided into cells.
         kind: ArchiveKind = ArchiveKind::Grid, since "0.1.0" before "grid";
-        /// Cells of a CVT archive. QD-Scores of different numbers of cells cannot be compared.
+        /// Number of cells of a CVT archive. QD scores are comparable only between archives with the same number of
+        /// cells.
         cells: u32 = 2500, in 1..=MOST_CENTROIDS, since "0.1.0" before 2500, when When::Is("search.archive.kind", "cvt");
-        /// Cells along each dimension of the measure, at most 10⁷ in all. QD-Scores of different resolutions cannot be compared.
+        /// Number of cells along each measure; at most 10⁷ cells in total. QD scores are comparable only at the same
+        /// resolution.
         resolution: u32 = 50, by [Measure], in 1..=10_000_000, when When::Is("search.archive.kind", "grid");
-        /// α: a threshold of the soft archive moves this share of the way to what its cell accepts. 1 follows at once, as in MAP-Elites;
-        /// towards 0 is plain optimisation.
+        /// Learning rate of the soft archive's thresholds (α): an accepted solution moves the threshold of its cell by
+        /// this share of the difference. With 1 the threshold follows at once, as in MAP-Elites; towards 0 the search
+        /// becomes plain optimisation.
         learning_rate: f64 = 0.5, by [Task], in above_to(0.0, 1.0);
-        /// What a solution must surpass to enter an empty cell of the soft archive. Choose it below what a poor but usable policy reaches:
-        /// too high, and the search restarts all the time.
+        /// Objective that a solution must exceed to enter an empty cell of the soft archive. Choose a value below the
+        /// return of a poor but usable policy: if it is too high, the search restarts all the time.
         threshold_min: f64 = 200.0, by [Task], in .., unit "return";
-        /// What qd_score_offset adds for each step of an elite's episodes, so that filling a cell never lowers it: the most that a step
-        /// of the task can cost. It steers nothing but patience.
+        /// Amount added to an elite's objective for each step of its episodes in qd_score_offset, so that filling a
+        /// cell never lowers that score. Use the largest cost of a step of the task; it affects nothing but `patience`.
         qd_offset: f64 = 0.0, by [Task], in .., unit "return per step";
     }
 }
 
 settings! {
-    /// How large the bonus of curiosity is, what earns it, and over which steps behaviour is averaged.
+    /// The curiosity bonus: its size, what earns it, and the steps over which behaviour is averaged.
     #[derive(Copy)]
     pub struct Curiosity {
-        /// q: earned by each step of an episode, times how new its behaviour is, and counted as `scale` says. 0, with a `base` of 0, is plain
-        /// PPGA. With diffail 0.5 was better.
+        /// Bonus per step for fully novel behaviour, in the unit given by `scale` (q). Lower it if the search finds new
+        /// behaviour but poor returns (0.5 worked better with diffail); 0, with a `base` of 0, is plain PPGA.
         weight: f64 = 0.0, by [Reward], in 0.0..;
-        /// p: earned by every step, also in filled cells: it pays for staying alive. The paper has 0.5 with the true reward.
+        /// Bonus that every step earns, even in occupied cells (p). It rewards staying alive; the paper uses 0.5 with
+        /// the true reward.
         base: f64 = 0.0, by [Task, Reward], in ..;
-        /// Which steps make the mean that is compared with the archive. The longer the stretch, the more alike are all
-        /// stretches of one policy.
+        /// Steps over which measures are averaged before they are compared with the archive. Shorter spans differ more
+        /// between episodes of the same policy.
         scope: Scope = Scope::Episode, magpie Scope::Segment, when CURIOUS;
-        /// What counts as new.
+        /// How the novelty of behaviour is computed.
         novelty: Novelty = Novelty::Empty, magpie Novelty::Density, since "0.1.0" before "empty", when CURIOUS;
-        /// In which archive a cell has to be filled to be known, to the bonus and to restarts.
+        /// Archive whose occupied cells count as known, for novelty and for restarts.
         reference_archive: ReferenceArchive = ReferenceArchive::Soft, magpie ReferenceArchive::Result, since "0.1.0" before "soft",
             was "archive",
             when When::All(&[CURIOUS, When::Any(&[FRONTIER, When::IsNot("search.curiosity.novelty", "visits")])]);
-        /// Whether an episode that ends in a fall earns it too, in its last rollout. To a beginner most of what is new is a new way to fall;
-        /// paid, it learns that before it can stand.
+        /// Pay the bonus also in the last rollout of an episode that ends in a fall. Leave it off for new tasks: to an
+        /// untrained policy most novel behaviour is a new way to fall, and it would learn to fall before it can stand.
         on_termination: bool = true, magpie false, since "0.1.0" before true, was "falls",
             when When::All(&[CURIOUS, When::IsNot("search.curiosity.scope", "window")]);
-        /// How wide the neighbourhood is in which the novelty by density and restarts look for empty cells: standard deviation of a Gaussian.
+        /// Standard deviation of the Gaussian neighbourhood in which `density` and `frontier` count empty cells. Raise
+        /// it if the bonus vanishes far from empty cells.
         width: f64 = 2.0, magpie 3.0, in 0.1..=100.0, unit "cells", since "0.1.0" before 2.0,
             when When::All(&[CURIOUS, When::Any(&[FRONTIER, When::Is("search.curiosity.novelty", "density")])]);
-        /// Whether restarts lead to the frontier of what is known (an elite of the soft archive beside empty cells, and from it towards
-        /// them) and not to a random elite.
+        /// Restart from elites of the soft archive next to empty cells, with xNES directed at those cells, instead of
+        /// from a random elite. Turn it off to restart as PPGA does.
         frontier: bool = false, magpie true, since "0.1.0" before false, when CURIOUS;
-        /// What a step's bonus is counted in.
+        /// Unit of the bonus.
         scale: BonusScale = BonusScale::Step, magpie BonusScale::Reward, since "0.1.0" before "step", was "unit", when CURIOUS;
     }
     retired { credit = 1.0, when CURIOUS; }
 }
 
-/// What only PPGA asks.
+/// Holds for settings that only PPGA reads.
 const PPGA: When = When::Has("search.emitters", "ppga");
-/// Without a bonus nothing else about it matters.
+/// Without a bonus its other settings have no effect.
 const CURIOUS: When = When::NonZero("search.curiosity.weight");
 const FRONTIER: When = When::On("search.curiosity.frontier");
 
 words! {
-    /// What the bonus of a step is counted in.
+    /// Unit of the bonus of a step.
     pub enum BonusScale {
-        /// Each step earns the same. The paper's.
+        /// Every step earns the same bonus, as in the paper.
         Step = "step",
-        /// Each step earns in proportion to its objective reward, and nothing where that is negative: to be new is worth
-        /// nothing to a policy that does badly.
+        /// The bonus is proportional to the step's objective reward, and zero if that is negative: a policy that
+        /// performs badly earns nothing by being novel.
         Reward = "reward",
     }
 }
 
 words! {
-    /// The steps over which the measure of an episode in a rollout is averaged.
+    /// The steps over which the measures of an episode in a rollout are averaged.
     pub enum Scope {
-        /// All steps of the episode so far, those in earlier rollouts included.
+        /// All steps of the episode so far, including those in earlier rollouts.
         Episode = "episode",
-        /// The steps of the episode that lie in the rollout.
+        /// The steps of the episode that lie in the current rollout.
         Segment = "segment",
-        /// All steps of the rollout, whether they belong to one episode or to several: public code.
+        /// All steps of the rollout, across episodes, as in the published code.
         Window = "window",
     }
 }
 
 words! {
-    /// Which archive says what is known.
+    /// The archive whose occupied cells count as known.
     pub enum ReferenceArchive {
-        /// The soft one. It never takes what returns less than its threshold_min, so that such behaviour stays new for ever.
+        /// The soft archive. It never accepts returns below `threshold_min`, so that behaviour below it stays novel for
+        /// ever.
         Soft = "soft",
-        /// The result archive: whatever has been tried once.
+        /// The result archive: a cell is known once any evaluated policy has fallen into it.
         Result = "result",
     }
 }
 
 words! {
-    /// How the space of measures is cut into cells.
+    /// How the measure space is divided into cells.
     pub enum ArchiveKind {
-        /// Equal boxes, `resolution` along each dimension.
+        /// Equal boxes, `resolution` along each measure.
         Grid = "grid",
-        /// A centroidal Voronoi tessellation: `cells` cells of about the same size, whatever the number of dimensions.
+        /// A centroidal Voronoi tessellation: `cells` cells of similar size, for any number of measures.
         Cvt = "cvt",
     }
 }
 
-/// Cells that an archive may have.
+/// The largest number of cells of an archive.
 const MOST_CELLS: f64 = 1e7;
 
-/// Cells along each of so many measures.
+/// The finest resolution that keeps an archive of this many measures within the limit.
 fn most_along(measures: usize) -> u32 {
     (MOST_CELLS.powf(1.0 / measures as f64) + 1e-6).floor() as u32
 }
 
-/// Cells of a CVT archive: their neighbourhoods take time in proportion to the square.
+/// The largest number of cells of a CVT archive: computing neighbourhoods takes quadratic time.
 const MOST_CENTROIDS: u32 = 20_000;
 
-/// Points from which centroids are computed.
+/// Samples per cell from which centroids are computed.
 const SAMPLES_PER_CELL: usize = 40;
 
-/// Emitters in a search.
+/// The largest number of emitters in a search.
 const MOST_EMITTERS: usize = 16;
 
-/// Episodes that an iteration may evaluate; each has a number of its own.
+/// The largest number of episodes per iteration, because each episode is numbered.
 const MOST_EPISODES: u64 = 1_000_000_000;
 
 impl SearchConfig {
-    /// The paper's configuration of a task, curiosity off.
+    /// The paper's configuration for a task, without curiosity.
     pub fn paper(env: &Environment) -> SearchConfig {
         SearchConfig::for_task(Method::Paper, env)
     }
 
-    /// A method's configuration of a task, curiosity off, with what the task says of itself.
+    /// A method's configuration for a task, without curiosity, with the hints of the task file applied.
     pub fn for_task(method: Method, env: &Environment) -> SearchConfig {
         let SearchHints {
             threshold_min,
@@ -213,12 +228,12 @@ impl SearchConfig {
         config
     }
 
-    /// Policies that an iteration tries, of all emitters; with this many `measures`.
+    /// The number of policies that all emitters together propose in an iteration, for this many measures.
     pub fn candidates(&self, measures: usize) -> u64 {
         self.emitters.iter().map(|&name| candidates(name, self, measures)).sum()
     }
 
-    /// Emitters that train agents.
+    /// The number of emitters that train agents.
     pub fn learners(&self) -> usize {
         self.emitters.iter().filter(|&&name| name == EmitterName::Ppga).count()
     }
@@ -227,13 +242,13 @@ impl SearchConfig {
         self.learners() > 0
     }
 
-    /// Actor and critics of policies of `env`.
+    /// The shapes of the actor and the critics for `env`.
     pub fn networks(&self, env: &Environment) -> Result<Networks, ShapeError> {
         let [actor, critic] = [self.actor, self.critic].map(|width| width as usize);
         Networks::new(env.observation_size(), env.action_size(), actor, critic)
     }
 
-    /// The cells of archives of `env`.
+    /// The cells of an archive for `env`.
     pub fn cells(&self, env: &Environment) -> Result<Cells, magpie_qd::Error> {
         match self.archive.kind {
             ArchiveKind::Grid => Ok(self.grid(env)?.into()),
@@ -241,13 +256,13 @@ impl SearchConfig {
                 let ranges: Vec<[f64; 2]> = env.measure_dimensions().iter().map(|d| d.range).collect();
                 let [lower, upper] = [0, 1].map(|end| ranges.iter().map(|r| r[end]).collect::<Vec<_>>());
                 let cells = self.archive.cells as usize;
-                // The same cells in every run, whatever its seed.
+                // The seed is fixed, so that all runs have the same cells.
                 Ok(Cvt::uniform(&lower, &upper, cells, SAMPLES_PER_CELL * cells, 0)?.into())
             }
         }
     }
 
-    /// Whether an archive of `env` with these cells is of this configuration.
+    /// Whether `cells` are those that this configuration gives an archive for `env`.
     pub(crate) fn are_cells_of(&self, cells: &Cells, env: &Environment) -> Result<bool, magpie_qd::Error> {
         Ok(match (self.archive.kind, cells) {
             (ArchiveKind::Grid, Cells::Grid(grid)) => *grid == self.grid(env)?,
@@ -277,21 +292,21 @@ impl SearchConfig {
         QdOffset::PerStep(self.archive.qd_offset)
     }
 
-    /// Refuses what cannot be run on a task with `measures` dimensions of measure.
+    /// Checks the configuration for a task with this many measures.
     pub fn check(&self, measures: usize) -> Result<(), SettingError> {
         self.check_ranges()?;
         let copies = measures as u32 + 1;
-        let range = format!("{copies}, one for each gradient, to 1000000");
+        let range = format!("{copies}, one per gradient, to 1000000");
         let enough = !self.learns() || self.environments >= copies;
         SettingError::unless(enough, "environments", self.environments, range)?;
         let all = self.candidates(measures).saturating_mul(self.episodes.into());
         let range = format!(
-            "so few that an iteration has at most {MOST_EPISODES} episodes, intermediate policies included"
+            "few enough for at most {MOST_EPISODES} episodes per iteration, intermediate policies included"
         );
         SettingError::unless(all <= MOST_EPISODES, "episodes", self.episodes, range)?;
         let most = most_along(measures);
         let resolution = self.archive.resolution;
-        let range = format!("from 1 to {most}: at most {MOST_CELLS} cells in all");
+        let range = format!("from 1 to {most} (at most {MOST_CELLS} cells in total)");
         let fits = self.archive.kind != ArchiveKind::Grid || resolution <= most;
         SettingError::unless(fits, "archive.resolution", resolution, range)?;
         let named = !self.emitters.is_empty() && self.emitters.len() <= MOST_EMITTERS;
@@ -300,18 +315,18 @@ impl SearchConfig {
         if !self.learns() {
             return Ok(());
         }
-        // The smallest batch is that of a copy.
+        // A copy has the smallest batch.
         self.train.check((self.environments / copies) as usize).map_err(|error| error.under("train"))
     }
 }
 
 impl Curiosity {
-    /// Whether any step earns anything.
+    /// Whether any step can earn a bonus.
     pub fn is_on(&self) -> bool {
         self.weight != 0.0 || self.base != 0.0
     }
 
-    /// What has to be known to pay: nothing but empty cells, if nothing is paid for novelty.
+    /// The novelty that has to be tracked: if novelty earns nothing, `Empty`, which is the cheapest.
     pub(crate) fn pays_for(&self) -> Novelty {
         if self.weight == 0.0 { Novelty::Empty } else { self.novelty }
     }
@@ -323,7 +338,7 @@ impl Curiosity {
 }
 
 impl ReferenceArchive {
-    /// The archive that says it.
+    /// The archive itself.
     pub(crate) fn archive(self, archives: &ArchivePair) -> &Archive {
         match self {
             ReferenceArchive::Soft => archives.soft(),

@@ -1,76 +1,76 @@
-//! Why a search cannot start or go on.
+//! Why a search cannot start or continue.
 
 use magpie_learn::UpdateError;
 use magpie_nn::ShapeError;
 use magpie_rewards::RewardError;
 use magpie_settings::SettingError;
 
-/// Why a search cannot start or go on.
+/// Why a search cannot start or continue.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum SearchError {
-    /// A value makes no sense.
+    /// A setting is invalid.
     #[error(transparent)]
     Setting(#[from] SettingError),
-    /// A network of an impossible shape.
+    /// A network has an invalid shape.
     #[error(transparent)]
     Shape(#[from] ShapeError),
-    /// An archive or xNES.
+    /// An error in an archive or in xNES.
     #[error(transparent)]
     Archive(#[from] magpie_qd::Error),
-    /// A saved state belongs to another search.
+    /// The saved state belongs to another search.
     #[error("the saved state does not fit the configuration: {0}")]
     Foreign(&'static str),
-    /// The state of an emitter or a bonus cannot be written or read.
+    /// The state of an emitter or a bonus cannot be saved or restored.
     #[error("the saved state of {whose} cannot be used: {problem}")]
     Record {
         /// Emitter or bonus.
         whose: String,
-        /// What does not fit.
+        /// The reason.
         problem: String,
     },
-    /// The reward model cannot be made, saved or restored.
+    /// The reward model cannot be created, saved or restored.
     #[error(transparent)]
     Reward(#[from] RewardError),
     /// Training failed.
     #[error("{phase}: {reason}")]
     Training {
-        /// Gradients or walk.
+        /// The phase: gradients or walk.
         phase: &'static str,
-        /// What went wrong.
+        /// The reason.
         reason: TrainingError,
     },
-    /// An emitter does not come to an end.
-    #[error("some emitter still proposes policies after {rounds} rounds of one iteration")]
+    /// An emitter never finishes an iteration.
+    #[error("an emitter still proposes policies after {rounds} rounds of one iteration")]
     Endless {
-        /// How many rounds there may be.
+        /// The largest number of rounds.
         rounds: u32,
     },
-    /// An emitter failed for a reason of its own.
+    /// An emitter failed for its own reason.
     #[error("emitter {name}: {problem}")]
     Emitter {
         /// Its name.
         name: &'static str,
-        /// What it says.
+        /// The reason.
         problem: String,
     },
 }
 
-/// What can go wrong in training.
+/// An error in training.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum TrainingError {
-    /// Of the learner.
+    /// In the learner.
     #[error(transparent)]
     Update(#[from] UpdateError),
-    /// Of the reward model.
+    /// In the reward model.
     #[error(transparent)]
     Reward(#[from] RewardError),
-    /// Of the bonus.
+    /// In the bonus.
     #[error("the bonus: {0}")]
     Bonus(String),
 }
 
 impl TrainingError {
-    /// What rewards cannot be saved or restored by.
+    /// An error in saving or restoring rewards.
     pub(crate) fn of_rewards(error: SearchError) -> TrainingError {
         match error {
             SearchError::Reward(error) => TrainingError::Reward(error),

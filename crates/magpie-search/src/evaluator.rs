@@ -1,38 +1,38 @@
-//! Evaluation: whole episodes, the only place where returns and measures come from.
+//! Evaluation over full episodes, the only source of returns and measures.
 
 use std::sync::Arc;
 
 use magpie_envs::Environment;
 use magpie_learn::{Actions, Networks, Policy, evaluate};
-use magpie_nn::normaliser::Running;
+use magpie_nn::normaliser::RunningMeanStd;
 use magpie_qd::{Candidate, Elite, Provenance};
 
-/// A policy and what its episodes gave.
+/// A policy with its evaluation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EvaluatedPolicy {
     /// The policy.
     pub policy: Policy,
     /// Mean true return.
     pub objective: f64,
-    /// Mean over episodes of the mean measure.
+    /// Measures: the mean over steps, averaged over episodes.
     pub measures: Vec<f64>,
     /// Mean number of steps.
     pub length: f64,
     normaliser: Vec<f64>,
 }
 
-/// How policies are evaluated.
+/// The parameters of evaluation.
 #[derive(Debug, Clone)]
 pub(crate) struct Evaluator {
     pub env: Arc<Environment>,
     pub networks: Networks,
-    /// Episodes of each policy.
+    /// Episodes per policy.
     pub episodes: u32,
     pub actions: Actions,
 }
 
 impl Evaluator {
-    /// Runs whole episodes of each policy. Returns also the steps that it took.
+    /// Runs full episodes of each policy. Also returns the number of environment steps.
     pub fn evaluate(&self, policies: Vec<Policy>, seed: u64) -> (Vec<EvaluatedPolicy>, u64) {
         let Evaluator { env, networks, episodes, actions } = self;
         let every: Vec<&Policy> = policies.iter().collect();
@@ -50,7 +50,7 @@ impl Evaluator {
 }
 
 impl EvaluatedPolicy {
-    /// As the archive takes it.
+    /// The policy as a candidate for the archive.
     pub(crate) fn candidate(&self, provenance: Provenance) -> Candidate<'_> {
         Candidate {
             solution: &self.policy.parameters,
@@ -63,12 +63,12 @@ impl EvaluatedPolicy {
     }
 }
 
-/// Numbers stored beside an elite's parameters: mean, variance and count of its normaliser.
+/// The number of values stored beside an elite's parameters: mean, variance and count of its normaliser.
 pub(crate) fn normaliser_len(observation: usize) -> usize {
     2 * observation + 1
 }
 
-fn normaliser_row(normaliser: &Running) -> Vec<f64> {
+fn normaliser_row(normaliser: &RunningMeanStd) -> Vec<f64> {
     [normaliser.mean(), normaliser.variance(), &[normaliser.count()]].concat()
 }
 
@@ -77,6 +77,6 @@ pub fn elite_policy(elite: &Elite<'_>) -> Policy {
     let width = elite.extra.len() / 2;
     let (mean, rest) = elite.extra.split_at(width);
     let (variance, count) = rest.split_at(width);
-    let normaliser = Running::from_parts(mean.to_vec(), variance.to_vec(), count[0]);
+    let normaliser = RunningMeanStd::from_parts(mean.to_vec(), variance.to_vec(), count[0]);
     Policy { parameters: elite.solution.to_vec(), normaliser }
 }

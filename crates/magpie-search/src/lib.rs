@@ -1,10 +1,10 @@
-//! The search: from one policy that walks to an archive of many good ones.
+//! The search: from a single walking policy to an archive of many good ones.
 //!
-//! Four nouns. The [`Scheduler`] owns the archives, the evaluation of policies, the order of insertion and the counters.
-//! [`Emitter`]s propose policies and learn from what became of them: PPGA, which follows gradients of the objective and of
-//! each measure, and iso-line variation, which crosses elites. The [`Objective`] says how good a step was: the
-//! environment's own reward, or a learned one. A [`Bonus`], such as curiosity, pays for behaviour that the archive does not
-//! hold yet.
+//! There are four main types. The [`Scheduler`] owns the archives, the evaluation of policies, the order of insertion
+//! and the counters. [`Emitter`]s propose policies and learn from the results: PPGA, which follows gradients of the
+//! objective and of each measure, and iso-line variation, which combines elites. The [`Objective`] rewards steps: with
+//! the environment's own reward or a learned one. A [`Bonus`], such as curiosity, rewards behaviour that is missing
+//! from the archive.
 //!
 //! ```text
 //! for each iteration
@@ -15,7 +15,7 @@
 //!   … again, until no emitter has anything more
 //! ```
 //!
-//! [`Scheduler::iterate`] is that page. Everything that lives from one iteration to the next is in one record, [`State`].
+//! [`Scheduler::iterate`] implements this loop. All state that is kept between iterations is in one record, [`State`].
 
 mod bonus;
 mod config;

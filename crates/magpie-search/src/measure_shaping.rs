@@ -1,14 +1,14 @@
-//! Which way measures are pushed, and what a step is paid for it.
+//! The direction in which each measure is trained, and its reward.
 //!
-//! PPGA trains the copy of a measure upwards, and pays the walk cⱼ·mⱼ. Both go wrong at the ends of a range. A copy that
-//! is at the upper end already has nothing to learn, so that its direction is noise. And where cⱼ is negative every step
-//! costs something, so that falling early pays. Shaped inward, a measure is paid as its distance from the end of
-//! the range that it is to leave, which is never negative, and lets the copy of a measure leave the end that is nearer.
-//! Beyond the ends, where archives tell nothing apart, there is nothing more to earn.
+//! PPGA trains the copy of a measure upwards and rewards the walk with cⱼ·mⱼ. Both fail at the ends of a range. A copy
+//! that already is at the upper end has nothing to learn, so that its direction is noise. And if cⱼ is negative, every
+//! step costs something, which rewards falling early. With shaping, the reward is the distance of the measure from the
+//! end of the range that it should leave, which is never negative, and the copy of a measure leaves the nearer end.
+//! Measures are limited to their range, because archives do not distinguish values beyond it.
 
 use magpie_envs::{Dimension, Environment};
 
-/// The ranges of the measures, and whether to steer away from their ends.
+/// The ranges of the measures, and whether measures are shaped.
 pub(crate) struct MeasureShaping {
     dimensions: Vec<Dimension>,
     measure_shaping: bool,
@@ -19,21 +19,23 @@ impl MeasureShaping {
         MeasureShaping { dimensions: env.measure_dimensions(), measure_shaping }
     }
 
-    /// Which way the copy of each measure is trained, up (1) or down (-1), when the search policy's are `measures`.
+    /// The direction in which the copy of each measure is trained, up (1) or down (-1), given the search policy's
+    /// `measures`.
     pub fn slopes(&self, measures: &[f64]) -> Vec<f32> {
         let down = |m: f64, [low, high]: [f64; 2]| self.measure_shaping && m - low > high - m;
         let ranges = self.dimensions.iter().map(|dimension| dimension.range);
         measures.iter().zip(ranges).map(|(&m, range)| if down(m, range) { -1.0 } else { 1.0 }).collect()
     }
 
-    /// Between which bounds each measure counts.
+    /// The bounds to which each measure is limited.
     pub fn bounds(&self) -> Vec<[f32; 2]> {
         let bounds = |dimension: &Dimension| dimension.range.map(|end| end as f32);
         let none = |_: &Dimension| [f32::NEG_INFINITY, f32::INFINITY];
         self.dimensions.iter().map(if self.measure_shaping { bounds } else { none }).collect()
     }
 
-    /// What every step is paid besides Σ cⱼ·mⱼ, so that the sum is Σ |cⱼ|·(distance of mⱼ from the end that it leaves).
+    /// The constant reward per step in addition to Σ cⱼ·mⱼ, so that the sum is Σ |cⱼ|·(distance of mⱼ from the end to
+    /// leave).
     pub fn shift(&self, coefficients: &[f32]) -> f32 {
         if !self.measure_shaping {
             return 0.0;

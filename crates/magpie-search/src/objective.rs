@@ -1,27 +1,27 @@
-//! Where the objective reward of a step comes from: the environment, or a model that learns from demonstrations.
+//! The objective's reward of a step: from the environment, or from a model trained on demonstrations.
 
 use magpie_learn::{Agent, End, Networks, RolloutBuffer};
 use magpie_random::Draws;
 use magpie_rewards::{Health, Needs, Pairs, Record, RewardError, RewardModel, Transitions};
 
-/// Pays for steps.
+/// Rewards steps.
 pub enum Objective {
     /// The environment's own reward.
     True,
-    /// A learned one.
+    /// A learned reward.
     Learned(LearnedReward),
 }
 
-/// A reward model and what it learns from.
+/// A reward model and its demonstrations.
 pub struct LearnedReward {
     model: Box<dyn RewardModel>,
     expert: Pairs,
     scaled: bool,
-    /// Steps of an episode.
+    /// Steps per episode.
     horizon: u32,
 }
 
-/// Columns of a rollout that its tables do not have as they are needed.
+/// Columns derived from a rollout for the reward model.
 struct Derived {
     actions: Vec<f32>,
     log_probs: Vec<f32>,
@@ -30,7 +30,7 @@ struct Derived {
 }
 
 impl Derived {
-    /// What a model `needs` of a rollout, likelihoods being those of `agent`.
+    /// The columns that a model `needs`; likelihoods are computed with `agent`.
     fn of(
         rollout: &RolloutBuffer,
         needs: Needs,
@@ -47,8 +47,8 @@ impl Derived {
             let left = |row: usize| horizon.saturating_sub(rollout.transitions.ages[row]);
             lost.extend((0..rollout.rows()).map(|row| if ended(row) { left(row) } else { 0 }));
         }
-        // As the environment takes them. Likelihoods too are of what the model sees, as they are for the expert's actions:
-        // those of the draws before they were limited would tell the two apart.
+        // Actions are clipped, as the environment receives them, and likelihoods are those of the clipped actions, as
+        // for the expert's actions. Likelihoods of the actions before clipping would tell expert and policy apart.
         let actions: Vec<f32> = rollout.actions.iter().map(|a| a.clamp(-1.0, 1.0)).collect();
         let log_probs = match needs.log_probs {
             true => agent.policy().log_probs(networks, &rollout.transitions.observations, &actions),
@@ -71,15 +71,15 @@ impl Derived {
 }
 
 impl LearnedReward {
-    /// A model that has been prepared, and its demonstrations; `scaled`, if its rewards are to be counted in units of
-    /// their own size. Episodes end after `horizon` steps.
+    /// A prepared model with its demonstrations. If `scaled`, rewards are divided by their mean size. Episodes end
+    /// after `horizon` steps.
     pub fn new(model: Box<dyn RewardModel>, expert: Pairs, scaled: bool, horizon: u32) -> LearnedReward {
         LearnedReward { model, expert, scaled, horizon }
     }
 }
 
 impl Objective {
-    /// Whether rollouts must keep transitions, and what was observed after each step with them.
+    /// Whether rollouts must record transitions, and if so, whether next observations too.
     pub(crate) fn keeps(&self) -> Option<bool> {
         match self {
             Objective::True => None,
@@ -87,12 +87,12 @@ impl Objective {
         }
     }
 
-    /// Whether rewards are counted in units of their mean size. The environment's have a unit of their own.
+    /// Whether rewards are divided by their mean size. The environment's rewards keep their own unit.
     pub(crate) fn is_scaled(&self) -> bool {
         matches!(self, Objective::Learned(learned) if learned.scaled)
     }
 
-    /// Writes the objective reward of each row in place of the environment's.
+    /// Replaces the environment's reward of each row by the objective's.
     pub(crate) fn pay(
         &self,
         rollout: &mut RolloutBuffer,
@@ -107,7 +107,7 @@ impl Objective {
         Ok(())
     }
 
-    /// Learns from a rollout of the agent that it has paid for.
+    /// Learns from a rollout whose rewards this objective has computed.
     pub(crate) fn learn(
         &mut self,
         rollout: &RolloutBuffer,
@@ -126,7 +126,7 @@ impl Objective {
         model.update(&expert, &derived.transitions(rollout), &agent.frozen_normaliser(), draws).map(Some)
     }
 
-    /// What a checkpoint keeps.
+    /// The state to be saved in a checkpoint.
     pub(crate) fn save(&self) -> Result<Option<Record>, RewardError> {
         match self {
             Objective::True => Ok(None),
@@ -134,12 +134,12 @@ impl Objective {
         }
     }
 
-    /// Goes on from a checkpoint.
+    /// Restores a state from a checkpoint.
     pub(crate) fn restore(&mut self, record: Option<&Record>) -> Result<(), RewardError> {
         match (self, record) {
             (Objective::Learned(learned), Some(record)) => learned.model.restore(record),
             (Objective::Learned(_), None) => {
-                Err(RewardError::Record { problem: "there is none in the saved state".to_owned() })
+                Err(RewardError::Record { problem: "the saved state has none".to_owned() })
             }
             (Objective::True, _) => Ok(()),
         }
@@ -158,7 +158,7 @@ mod tests {
         rollout.keep(false);
         rollout.transitions.observations.copy_from_slice(&[0.3, -0.2, 1.0, 0.0, 0.5, -1.0]);
         rollout.actions.copy_from_slice(&[2.5, -0.1, 0.4, -7.0]);
-        // As draws, before the environment limits them.
+        // Drawn actions, before the environment clips them.
         rollout.log_probs.copy_from_slice(&[-9.0, -30.0]);
         let needs = Needs { log_probs: true, ..Needs::default() };
         let derived = Derived::of(&rollout, needs, &agent, &networks, 1000);

@@ -1,4 +1,4 @@
-//! A phase of training: some agents, each in its own environments and paid by its own mixture.
+//! A phase of training: several agents, each with its own environments and its own mixture of rewards.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -16,18 +16,18 @@ use crate::error::TrainingError;
 use crate::reward_mixer::RewardMixer;
 use crate::rewards::Rewards;
 
-/// What agents need to train.
+/// Creates the trainers of a phase.
 pub(crate) struct TrainerFactory {
     pub env: Arc<Environment>,
     pub networks: Networks,
     pub config: TrainConfig,
-    /// Makes the learners, if not the one that the configuration names.
+    /// Creates learners in place of the configured one.
     pub learner: Option<LearnerFactory>,
-    /// Of this phase alone.
+    /// Seed of this phase.
     pub seed: u64,
 }
 
-/// Agents in training. Environments are reset as the phase begins; rollouts then continue episodes.
+/// Agents in training. Environments are reset when the phase begins; later rollouts continue their episodes.
 pub(crate) struct Phase {
     trainers: Vec<Trainer>,
     mixers: Vec<RewardMixer>,
@@ -35,32 +35,32 @@ pub(crate) struct Phase {
     intermediate: Option<Vec<Policy>>,
 }
 
-/// What a phase leaves behind.
+/// The result of a phase.
 pub(crate) struct PhaseOutput {
-    /// The agents as they are now.
+    /// The trained agents.
     pub agents: Vec<Agent>,
-    /// The policies they have been, rollout by rollout.
+    /// Their intermediate policies, rollout by rollout.
     pub intermediate: Vec<Policy>,
     pub stats: PhaseStats,
 }
 
-/// What happened in a phase.
+/// Statistics of a phase.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PhaseStats {
     /// Environment steps of all agents.
     pub steps: u64,
-    /// Rows of all their minibatches: what the updates cost.
+    /// Rows in all their minibatches, which determine the cost of updates.
     pub update_rows: u64,
-    /// The last rollout of the first agent, which is the one that serves the objective.
+    /// The last rollout of the first agent, which is trained on the objective.
     pub last: Iteration,
-    /// How new its steps were in the mean: with empty cells, the share of steps in them.
+    /// Mean novelty of its steps; with novelty by empty cells, the share of steps in them.
     pub curious_share: f64,
-    /// How the reward model did in its last update, if it learns.
+    /// Health of the reward model in its last update, if it learns.
     pub health: Option<Health>,
 }
 
 impl TrainerFactory {
-    /// An agent in environments `ids`. Its policy's Adam starts afresh; the critic's goes on.
+    /// A trainer for `agent` in environments `ids`. The policy's Adam state is reset; the critic's is kept.
     pub fn trainer(&self, mut agent: Agent, ids: Range<u32>) -> Trainer {
         agent.weights.policy_adam = Adam::new(agent.weights.policy.len());
         let TrainerFactory { env, networks, config, learner, seed } = self;
@@ -77,7 +77,8 @@ impl Phase {
         Phase { trainers, mixers, intermediate: keep_intermediate.then(Vec::new) }
     }
 
-    /// Trains all agents for `iterations` rollouts. After each, reward model and bonus learn from the first agent's.
+    /// Trains all agents for `iterations` rollouts. After each one, the reward model and the bonus learn from the first
+    /// agent's rollout.
     pub fn train(
         mut self,
         factory: &TrainerFactory,
@@ -132,7 +133,7 @@ impl Phase {
             .collect();
         let iterations = iterate_all(&mut self.trainers, &mut rewrites);
         drop(rewrites);
-        // A model that failed has left rewards that mean nothing: its own words come first.
+        // If the reward model failed, rewards are meaningless, so report its error first.
         paid.into_iter().collect::<Result<(), _>>()?;
         Ok(iterations?)
     }

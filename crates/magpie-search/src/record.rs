@@ -1,16 +1,16 @@
-//! What lives on from one iteration to the next, as bytes.
+//! Encoding of state that is kept between iterations.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::error::SearchError;
 
-/// The bytes of a state. `whose` names its owner in messages.
+/// Encodes a state. `whose` names its owner in messages.
 pub fn encode<T: Serialize>(whose: &str, state: &T) -> Result<Vec<u8>, SearchError> {
     postcard::to_stdvec(state).map_err(|e| broken(whose, &e))
 }
 
-/// The state that [`encode`] made these bytes of.
+/// Decodes a state written by [`encode`].
 pub fn decode<T: DeserializeOwned>(whose: &str, record: &[u8]) -> Result<T, SearchError> {
     postcard::from_bytes(record).map_err(|e| broken(whose, &e))
 }

@@ -1,46 +1,46 @@
-//! What an iteration gave, and where its time went.
+//! The report of an iteration.
 
 use magpie_qd::Metrics;
 
 use crate::emitter::ppga::PpgaReport;
 use crate::error::TrainingError;
 
-/// What an iteration gave.
+/// The report of an iteration.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Report {
-    /// Iterations made, this one included.
+    /// The number of completed iterations, including this one.
     pub iteration: u64,
-    /// Of the result archive.
+    /// Metrics of the result archive.
     pub metrics: Metrics,
-    /// Cells that were empty before.
+    /// The number of cells that were empty before.
     pub new_cells: usize,
-    /// Candidates that were not considered because something about them is not finite.
+    /// The number of candidates rejected because a value is not finite.
     pub refused: usize,
     /// Environment steps since the beginning.
     pub env_steps: u64,
-    /// What each emitter did.
+    /// The report of each emitter.
     pub emitters: Vec<EmitterReport>,
-    /// Seconds of evaluating what emitters proposed.
+    /// Seconds spent on evaluating the proposed policies.
     pub evaluation_seconds: f64,
-    /// Seconds of insertion.
+    /// Seconds spent on insertion.
     pub archive_seconds: f64,
 }
 
-/// What an emitter did in an iteration.
+/// The report of an emitter for an iteration.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EmitterReport {
     /// Its name.
     pub name: &'static str,
-    /// Policies that it proposed.
+    /// The number of policies it proposed.
     pub proposed: usize,
-    /// Cells that they filled for the first time.
+    /// The number of cells that these occupied for the first time.
     pub new_cells: usize,
-    /// What PPGA has to say, if it is one.
+    /// PPGA's own report, if this is a PPGA emitter.
     pub ppga: Option<PpgaReport>,
 }
 
 impl Report {
-    /// What each PPGA did.
+    /// The reports of all PPGA emitters.
     pub fn ppgas(&self) -> impl DoubleEndedIterator<Item = &PpgaReport> {
         self.emitters.iter().filter_map(|emitter| emitter.ppga.as_ref())
     }
@@ -50,7 +50,7 @@ impl Report {
         self.ppgas().map(|ppga| ppga.restarts).sum()
     }
 
-    /// Why training failed, if it did.
+    /// Why a walk failed, if one did.
     pub fn failed_walk(&self) -> Option<&TrainingError> {
         self.ppgas().filter_map(|ppga| ppga.walk.as_ref()).filter_map(|walk| walk.as_ref().err()).next()
     }

@@ -1,4 +1,4 @@
-//! What an agent is trained on: a mixture of the objective, the bonus and the measures.
+//! The reward an agent is trained on: a mixture of the objective, the bonus and the measures.
 
 use magpie_learn::{Agent, Networks, RolloutBuffer};
 
@@ -7,19 +7,20 @@ use crate::error::TrainingError;
 use crate::measure_shaping::MeasureShaping;
 use crate::rewards::Rewards;
 
-/// Pays c₀·(objective + bonus) + Σ cⱼ·measureⱼ for a step, and what the shaping of measures adds. Copy i of the gradient
-/// phase has cᵢ = 1, or -1 if it is to lower its measure, and the rest 0; the walk has the mean of xNES, with |c₀|.
+/// Rewards a step with c₀·(objective + bonus) + Σ cⱼ·measureⱼ plus the constant of measure shaping. Copy i of the
+/// gradient phase has cᵢ = 1, or -1 if its measure is to be lowered, and zeros otherwise; the walk has the mean of xNES
+/// with |c₀|.
 pub(crate) struct RewardMixer {
     coefficients: Vec<f32>,
-    /// Paid for every step besides.
+    /// A constant added to every step's reward.
     shift: f32,
-    /// Between which each measure counts.
+    /// Bounds to which each measure is limited.
     bounds: Vec<[f32; 2]>,
     episodes: EpisodeAccumulator,
-    /// How new the steps paid for so far were, summed over rollouts.
+    /// Mean novelty of the steps so far, summed over rollouts.
     curious: f64,
     rollouts: u32,
-    /// What a learned reward is divided by, once the first rollout is there.
+    /// Divisor of a learned reward, known after the first rollout.
     scale: Option<f32>,
 }
 
@@ -30,17 +31,17 @@ impl RewardMixer {
         RewardMixer { coefficients, shift, bounds, episodes, curious: 0.0, rollouts: 0, scale: None }
     }
 
-    /// The episodes under way, as far as the bonus has seen them.
+    /// The unfinished episodes, as seen by the bonus.
     pub fn episodes(&self) -> &EpisodeAccumulator {
         &self.episodes
     }
 
-    /// How new the steps were in the mean: with empty cells, their share; 0 without a bonus.
+    /// Mean novelty of the steps; with novelty by empty cells, the share of steps in them; 0 without a bonus.
     pub fn curious_share(&self) -> f64 {
         self.curious / f64::from(self.rollouts.max(1))
     }
 
-    /// Writes the mixture in place of the environment's rewards.
+    /// Replaces the environment's rewards by the mixture.
     pub fn apply(
         &mut self,
         rollout: &mut RolloutBuffer,
@@ -53,8 +54,8 @@ impl RewardMixer {
             let Rewards { objective, bonus } = rewards;
             objective.pay(rollout, agent, networks)?;
             if objective.is_scaled() {
-                // One scale for the whole phase, so that its rollouts can be compared. From phase to phase the
-                // normalisation of value targets follows.
+                // The scale stays the same for the whole phase, so that its rollouts are comparable. Between phases,
+                // the normalisation of value targets adapts to a new scale.
                 let scale = *self.scale.get_or_insert_with(|| mean_size(&rollout.rewards));
                 rollout.rewards.iter_mut().for_each(|reward| *reward /= scale);
             }
@@ -67,7 +68,7 @@ impl RewardMixer {
             return Ok(());
         }
         for (reward, row) in rollout.rewards.iter_mut().zip(rollout.measures.chunks_exact(measures.len())) {
-            // Zero times a reward that is not finite would not be zero.
+            // A zero coefficient would not cancel a reward that is not finite.
             let own = if weight == 0.0 { 0.0 } else { weight * *reward };
             *reward = own + self.shift;
             for ((m, [low, high]), c) in row.iter().zip(&self.bounds).zip(measures) {
@@ -78,10 +79,11 @@ impl RewardMixer {
     }
 }
 
-/// A smaller scale is not taken: a model that pays next to nothing as a phase begins may pay a hundred times as much later.
+/// The smallest divisor: rewards that are close to zero at the start of a phase may become a hundred times larger
+/// later.
 const LEAST_SCALE: f32 = 0.01;
 
-/// The mean of the absolute rewards, not too small.
+/// The mean of the absolute rewards, limited from below.
 fn mean_size(rewards: &[f32]) -> f32 {
     let sum: f64 = rewards.iter().map(|&reward| f64::from(reward.abs())).sum();
     ((sum / rewards.len().max(1) as f64) as f32).max(LEAST_SCALE)
@@ -112,7 +114,7 @@ mod tests {
         paid
     }
 
-    /// What the rollouts of a phase with these rewards earn, one after the other.
+    /// The rewards of the rollouts of a phase with these rewards, one after the other.
     fn paid_by<const N: usize>(
         objective: Objective,
         measures: [f32; 2],
@@ -165,7 +167,7 @@ mod tests {
             Objective::Learned(LearnedReward::new(Box::new(True { sizes }), Pairs::default(), scaled, 1000))
         };
         let rollouts = [[0.25, -0.75], [2.0, 2.0]];
-        // The bonus of 2 keeps its size: it is counted in the same units.
+        // The bonus of 2 keeps its size, because it has the same unit.
         let paid = paid_by(learned(true), [0.25, 0.5], &[1.0, 0.0], false, rollouts);
         assert_eq!(paid, [[2.5, 0.5], [6.0, 6.0]]);
         let paid = paid_by(learned(false), [0.25, 0.5], &[1.0, 0.0], false, rollouts);

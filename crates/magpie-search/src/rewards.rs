@@ -1,4 +1,5 @@
-//! What agents are paid by: the objective and, perhaps, a bonus. Emitters share them, and both learn.
+//! The rewards that agents are trained on: the objective and, optionally, a bonus. Emitters share them, and both can
+//! learn.
 
 use magpie_learn::{Agent, Networks, RolloutBuffer};
 use magpie_qd::ArchivePair;
@@ -16,7 +17,7 @@ pub struct Rewards {
     pub(crate) bonus: Option<Box<dyn Bonus>>,
 }
 
-/// What a checkpoint keeps of them.
+/// Their state in a checkpoint.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RewardsRecord {
     objective: Option<Record>,
@@ -30,7 +31,7 @@ impl Rewards {
         }
     }
 
-    /// Both learn from a rollout that they have paid for, of the agent that serves the objective.
+    /// Objective and bonus learn from a rollout of the agent that is trained on the objective.
     pub(crate) fn learn(
         &mut self,
         rollout: &RolloutBuffer,

@@ -1,4 +1,4 @@
-//! One iteration of the search: emitters propose, policies are evaluated and inserted, emitters are told.
+//! One iteration of the search: emitters propose policies, which are evaluated and inserted, and are told the results.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -18,8 +18,8 @@ use crate::report::{EmitterReport, Report};
 use crate::rewards::Rewards;
 use crate::state::{EmitterRecord, State};
 
-/// A search under way. It owns archives, evaluation, the order of insertion, rewards and counters; who proposes what is up
-/// to its emitters.
+/// A running search. It owns archives, evaluation, the order of insertion, rewards and counters; its emitters decide
+/// which policies to propose.
 pub struct Scheduler {
     setup: Setup,
     emitters: Vec<Active>,
@@ -27,14 +27,14 @@ pub struct Scheduler {
     state: State,
 }
 
-/// An emitter with a seed of its own, and what it has done in this iteration.
+/// An emitter with its own seed, and its counts for this iteration.
 struct Active {
     emitter: Box<dyn Emitter>,
     seed: u64,
     tally: Tally,
 }
 
-/// Of an emitter's policies in an iteration.
+/// Counts of an emitter's policies in an iteration.
 #[derive(Default)]
 struct Tally {
     proposed: usize,
@@ -42,42 +42,42 @@ struct Tally {
     refused: usize,
 }
 
-/// A batch after its episodes. `first` is the number of its first policy, if they have numbers.
+/// An evaluated batch. `first` is the number of its first policy, if its policies are numbered.
 struct Evaluated {
     policies: Vec<EvaluatedPolicy>,
     first: Option<usize>,
 }
 
-/// An emitter that goes on for longer is broken.
+/// The largest number of rounds per iteration; an emitter that needs more is faulty.
 const MOST_ROUNDS: u32 = 8;
 
-/// What a search is made of.
+/// The components of a search.
 pub struct Parts {
     /// The task in its world.
     pub env: Arc<Environment>,
     /// The configuration.
     pub config: SearchConfig,
-    /// Where the objective reward of a step comes from.
+    /// Source of the objective's reward.
     pub objective: Objective,
     /// Seed of all random streams.
     pub seed: u64,
-    /// Emitters beside those that the configuration names.
+    /// Emitters in addition to the configured ones.
     pub emitters: Vec<Box<dyn Emitter>>,
-    /// A bonus in place of the one that the configuration asks for.
+    /// A bonus in place of the configured one.
     pub bonus: Option<Box<dyn Bonus>>,
-    /// Makes learners, in place of the one that the configuration names.
+    /// Creates learners in place of the configured one.
     pub learner: Option<LearnerFactory>,
 }
 
 impl Parts {
-    /// Those that the configuration names.
+    /// The configured components.
     pub fn new(env: Arc<Environment>, config: SearchConfig, objective: Objective, seed: u64) -> Parts {
         Parts { env, config, objective, seed, emitters: Vec::new(), bonus: None, learner: None }
     }
 }
 
 impl Scheduler {
-    /// A search at its beginning.
+    /// Starts a new search.
     pub fn start(parts: Parts) -> Result<Scheduler, SearchError> {
         parts.config.check(parts.env.measure_size())?;
         let cells = parts.config.cells(&parts.env)?;
@@ -87,9 +87,9 @@ impl Scheduler {
         Ok(search)
     }
 
-    /// A search that goes on from a state of one with the same parts.
+    /// Resumes a search with the same components from its state.
     pub fn resume(parts: Parts, state: State) -> Result<Scheduler, SearchError> {
-        // Centroids take minutes to compute, and the state has them.
+        // Centroids take minutes to compute, so those of the state are used.
         let cells = state.archives.cells();
         parts.config.check(parts.env.measure_size())?;
         if !parts.config.are_cells_of(cells, &parts.env)? {
@@ -151,24 +151,24 @@ impl Scheduler {
         Ok(Scheduler { setup, emitters, rewards, state })
     }
 
-    /// All that must be kept to resume.
+    /// The state from which the search can be resumed.
     pub fn state(&self) -> &State {
         &self.state
     }
 
-    /// What is searched with.
+    /// The configuration.
     pub fn config(&self) -> &SearchConfig {
         &self.setup.config
     }
 
-    /// Of the result archive.
+    /// Metrics of the result archive.
     pub fn metrics(&self) -> Metrics {
         self.state.archives.metrics(self.setup.config.qd_offset())
     }
 
-    /// One iteration. If an emitter fails, all of them and the rewards go back to where the iteration began, and the next
-    /// attempt sees other environments; where it fails when it is asked first, as PPGA does if gradients are not finite,
-    /// the archives have not changed either.
+    /// Runs one iteration. If an emitter fails, all emitters and the rewards return to their state at the beginning of
+    /// the iteration, and the next attempt uses other environments. If it fails when first asked, as PPGA does if
+    /// gradients are not finite, the archives are unchanged as well.
     pub fn iterate(&mut self) -> Result<Report, SearchError> {
         let env_steps = self.state.env_steps;
         let result = self.rounds();
@@ -198,7 +198,7 @@ impl Scheduler {
         Err(SearchError::Endless { rounds: MOST_ROUNDS })
     }
 
-    /// Whole episodes of what each emitter proposes, all of its policies side by side.
+    /// Evaluates what each emitter proposed, all of its policies in parallel.
     fn evaluate(&mut self, asked: Vec<Vec<Batch>>, round: u32) -> Result<Vec<Vec<Evaluated>>, SearchError> {
         let mut asked = asked.into_iter();
         self.take_turns(|_, active, turn| {
@@ -227,7 +227,7 @@ impl Scheduler {
 
     /// Offers all batches to both archives, one after the other.
     fn insert(&mut self, evaluated: Vec<Vec<Evaluated>>) -> Result<Vec<Vec<Told>>, SearchError> {
-        // Counted from 1, as in reports.
+        // Iterations count from 1, as in reports.
         let iteration = self.state.iteration + 1;
         let mut told = Vec::with_capacity(evaluated.len());
         for (active, batches) in self.emitters.iter_mut().zip(evaluated) {
@@ -268,7 +268,7 @@ impl Scheduler {
         })
     }
 
-    /// Gives every emitter its turn, in the order of the configuration.
+    /// Gives each emitter its turn, in the order of the configuration.
     fn take_turns<T>(
         &mut self,
         mut act: impl FnMut(usize, &mut Active, &mut Turn<'_>) -> Result<T, SearchError>,
@@ -290,7 +290,7 @@ impl Scheduler {
         emitters.iter_mut().enumerate().map(turn).collect()
     }
 
-    /// Writes down what emitters and rewards carry into the next iteration.
+    /// Records the state of emitters and rewards.
     fn commit(&mut self) -> Result<(), SearchError> {
         let record = |active: &Active| {
             let (name, state) = (active.emitter.name().to_owned(), active.emitter.save()?);
@@ -301,7 +301,7 @@ impl Scheduler {
         Ok(())
     }
 
-    /// Puts emitters and rewards back to what was written down last.
+    /// Restores the recorded state of emitters and rewards.
     fn undo(&mut self) -> Result<(), SearchError> {
         for (active, record) in self.emitters.iter_mut().zip(&self.state.emitters) {
             active.emitter.restore(&self.setup, &record.state)?;
@@ -310,7 +310,7 @@ impl Scheduler {
     }
 }
 
-/// The first emitter has the seed of the search, others have one drawn from it.
+/// The first emitter has the seed of the search; the others have seeds drawn from it.
 fn seed_of_emitter(seed: u64, index: usize) -> u64 {
     if index == 0 {
         return seed;
@@ -319,7 +319,7 @@ fn seed_of_emitter(seed: u64, index: usize) -> u64 {
     u64::from(draws.bits()) << 32 | u64::from(draws.bits())
 }
 
-/// Time since the last lap.
+/// Measures the time since the last lap.
 struct Clock(Instant);
 
 impl Clock {

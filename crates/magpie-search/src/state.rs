@@ -1,4 +1,4 @@
-//! Everything that lives from one iteration to the next: one record.
+//! All state that is kept between iterations, in one record.
 
 use std::borrow::Cow;
 
@@ -8,30 +8,30 @@ use serde::{Deserialize, Serialize};
 use crate::error::SearchError;
 use crate::rewards::RewardsRecord;
 
-/// The state of a search between two iterations. With the same configuration and seed, it goes on from here to the same
-/// bytes.
+/// The state of a search between two iterations. With the same configuration and seed, a search continues from here
+/// exactly as if it had not been interrupted.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct State {
-    /// Iterations made.
+    /// The number of completed iterations.
     pub iteration: u64,
-    /// Environment steps made, evaluation included.
+    /// The number of environment steps, including evaluation.
     pub env_steps: u64,
-    /// Iterations that failed and were tried again.
+    /// The number of iterations that failed and were repeated.
     pub failures: u64,
     /// Both archives.
     pub archives: ArchivePair,
     /// The emitters' records, in the order of the configuration.
     pub emitters: Vec<EmitterRecord>,
-    /// The reward model and the bonus, as far as they learn.
+    /// The state of the reward model and the bonus, if they learn.
     pub rewards: RewardsRecord,
 }
 
-/// What an emitter carries from one iteration to the next.
+/// The state that an emitter keeps between iterations.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct EmitterRecord {
     /// Its name.
     pub name: String,
-    /// As it writes itself down.
+    /// Its encoded state.
     pub state: Vec<u8>,
 }
 

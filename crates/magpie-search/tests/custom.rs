@@ -1,4 +1,4 @@
-//! An emitter, a bonus and a learner of one's own are types with a trait: nothing else has to change.
+//! Custom emitters, bonuses and learners are types that implement a trait; nothing else has to change.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -12,7 +12,7 @@ use magpie_search::{
     State, Told, TrainingError, Turn,
 };
 
-/// Proposes beginners, and remembers how many of them found a new cell.
+/// Proposes untrained policies, and counts how many of them found a new cell.
 #[derive(Default)]
 struct Beginners {
     asked: bool,
@@ -55,7 +55,7 @@ impl Emitter for Beginners {
     }
 }
 
-/// Pays one for every step.
+/// Pays a bonus of one for every step.
 struct Alive;
 
 impl Bonus for Alive {
@@ -71,7 +71,7 @@ impl Bonus for Alive {
     }
 }
 
-/// Learns nothing, and says how often it was asked.
+/// Learns nothing, and counts how often it is called.
 #[derive(Debug)]
 struct Idle(Arc<AtomicUsize>);
 
@@ -91,7 +91,7 @@ fn parts(asked: &Arc<AtomicUsize>) -> Parts {
     let env = Arc::new(Environment::new("hopper", Options::default()).unwrap());
     let mut config = SearchConfig { environments: 30, branches: 4, episodes: 2, ..SearchConfig::paper(&env) };
     (config.gradient_iterations, config.walk_iterations, config.train.rollout_length) = (2, 1, 16);
-    // So that beginners, which fall at once, are accepted too.
+    // Accepts untrained policies too, although they fall at once.
     config.archive.threshold_min = 0.0;
     let asked = Arc::clone(asked);
     Parts {
@@ -121,7 +121,7 @@ fn own_parts_take_part_in_a_search_and_resume() {
     assert!(search.state() == resumed.state());
 }
 
-/// Fails when it is asked.
+/// Fails when asked.
 struct Broken;
 
 impl Emitter for Broken {

@@ -1,4 +1,4 @@
-//! Same seed, same bytes: whatever the number of threads, stopped and resumed or not.
+//! The same seed gives the same bytes, for any number of threads and after a resume.
 
 use std::sync::Arc;
 
@@ -18,18 +18,18 @@ fn config(env: &Environment) -> SearchConfig {
         critic: 64,
         gradient_iterations: 2,
         walk_iterations: 2,
-        // So little patience that it is tried whether restarts repeat themselves too.
+        // Low patience, to test whether restarts are repeated too.
         patience: 1,
         ..SearchConfig::paper(env)
     };
     config.train.rollout_length = 32;
     config.curiosity.weight = 1.0;
     config.curiosity.scope = Scope::Episode;
-    // The one that has a memory of its own.
+    // A bonus that has its own state.
     config.curiosity.novelty = Novelty::Visits;
-    // Restarts then ask for more than a random number.
+    // Restarts then use more than a random number.
     config.curiosity.frontier = true;
-    // A hopper that falls at once is accepted too, and cells are so few that they are soon filled.
+    // A hopper that falls at once is accepted too, and there are so few cells that they are soon occupied.
     config.archive.threshold_min = 0.0;
     config.archive.resolution = 8;
     config
@@ -64,7 +64,7 @@ fn run(threads: usize) -> Vec<u8> {
         for _ in 0..ITERATIONS {
             search.iterate().unwrap();
         }
-        assert!(ppga(&search).restarts > 0, "nothing has tried a restart");
+        assert!(ppga(&search).restarts > 0, "there was no restart");
         assert!(!ppga(&search).restart_targets.is_empty(), "no restart has led to the frontier");
         bytes(&search)
     })
@@ -140,7 +140,7 @@ fn a_search_that_comes_to_a_standstill_starts_elsewhere() {
     let restarts = |patience| {
         let parts = parts(|config| {
             config.patience = patience;
-            // One cell, and solutions that hardly differ: after the first iteration there is nothing to be gained.
+            // One cell, and solutions that hardly differ: after the first iteration there is nothing to gain.
             config.archive.resolution = 1;
             config.archive.threshold_min = -1e9;
         });
@@ -161,9 +161,9 @@ fn a_restart_at_the_frontier_sets_out_from_its_elite() {
     assert!(set_out.is_some(), "no restart has led to the frontier");
     let PpgaState { restart_targets, xnes, agent, .. } = ppga(&search);
     let archives = &search.state().archives;
-    let elite = archives.elite(*restart_targets.last().unwrap()).expect("an elite to set out from");
+    let elite = archives.elite(*restart_targets.last().unwrap()).expect("an elite to restart from");
     assert_eq!(agent.weights.policy, elite.solution);
-    // A hopper has one measure; at random its coefficient would be anything.
+    // A hopper has one measure; at random its coefficient could have any value.
     assert_eq!(xnes.mean()[1].abs(), 2.0);
 }
 
@@ -192,11 +192,11 @@ fn intermediate_policies_fill_cells_and_xnes_does_not_learn_from_them() {
             && with.archives.elites().count() > without.archives.elites().count()
     );
     assert_eq!(found_by_intermediate_policies(without), 0);
-    // They are offered after the branches, so xNES has seen the same.
+    // They are offered after the branches, so that xNES learns the same.
     assert_eq!(xnes[0], xnes[1]);
 }
 
-/// Two of a kind, another kind, other actions and other cells.
+/// Two emitters of one kind, one of another kind, other actions and other cells.
 fn crowd() -> Parts {
     parts(|config| {
         config.emitters = vec![EmitterName::Ppga, EmitterName::IsoLine, EmitterName::Ppga];

@@ -1,4 +1,5 @@
-//! The curiosity bonus of whole rollouts in all three scopes, against the public code and independent formulas.
+//! The curiosity bonus of whole rollouts in all three scopes, compared with the published code and independent
+//! formulas.
 
 use magpie_golden::Npz;
 use magpie_learn::{End, RolloutBuffer};
@@ -49,7 +50,7 @@ fn golden_ebc_bonus() {
                         _ => bonus[t * environments + environment],
                     };
                     let got = f64::from(rollout.rewards[row]);
-                    assert!((got - want).abs() < 1e-6, "{case} {title} step {t}: {got} and not {want}");
+                    assert!((got - want).abs() < 1e-6, "{case} {title} step {t}: {got} instead of {want}");
                 }
             }
             if scope == Scope::Episode {

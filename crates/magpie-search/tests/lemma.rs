@@ -7,7 +7,7 @@ use magpie_envs::{Environment, Options};
 use magpie_learn::{Actions, Agent, Networks, TrainConfig, Trainer, evaluate};
 use magpie_search::{Curiosity, EpisodeAccumulator, Scope, pay_episodes};
 
-/// Share of a policy's whole episodes whose mean measure lies in an empty cell.
+/// Share of a policy's full episodes whose mean measures lie in an empty cell.
 fn share(
     env: &Arc<Environment>,
     networks: &Networks,
@@ -23,8 +23,9 @@ fn the_indicator_alone_leads_ppo_to_empty_cells() {
     let env = Arc::new(Environment::new("hopper", Options::default()).unwrap());
     let networks = Networks::paper(env.observation_size(), env.action_size()).unwrap();
     let agent = Agent::new(&networks, 3);
-    // A beginner's episodes spread over the share of steps with the foot on the ground. The half with more ground is
-    // taken, all but its fringe, so that there is something to find and much to gain.
+    // The measures of an untrained policy's episodes spread over the share of steps with the foot on the ground. The
+    // half with more ground contact is occupied except for its edge, so that there is something to find and much to
+    // gain.
     let beginner = &evaluate(&env, &networks, &[&agent.policy()], 256, Actions::Sampled, 8)[0];
     let mut contacts: Vec<f64> = beginner.measures.iter().map(|m| m[0]).collect();
     contacts.sort_by(f64::total_cmp);

@@ -1,4 +1,4 @@
-//! A search in worlds that are not magpie's own.
+//! A search in worlds of another simulator.
 
 #[path = "../../magpie-envs/tests/point_mass/mod.rs"]
 mod point_mass;

@@ -10,8 +10,8 @@ use thiserror::Error;
 
 use crate::names;
 
-/// Largest accepted data file, in bytes. The largest file that comes with magpie has 6 kB; anything above this limit is
-/// some other kind of file.
+/// The largest accepted data file, in bytes. The largest built-in file has 6 kB; larger files than this are of another
+/// kind.
 pub const MAX_FILE_BYTES: usize = 1_000_000;
 
 /// Why a data file could not be read.
@@ -34,7 +34,7 @@ pub enum DataFileError {
     TooLarge {
         /// The file.
         origin: String,
-        /// What it should be.
+        /// The expected kind of file.
         kind: &'static str,
     },
     /// The file is not text.
@@ -42,7 +42,7 @@ pub enum DataFileError {
     NotUtf8 {
         /// The file.
         origin: String,
-        /// First line with other bytes, counted from 1.
+        /// The first line that is not UTF-8, counted from 1.
         line: usize,
     },
     /// The text is not TOML, or has an unknown key, a missing key or a wrong type.
@@ -56,21 +56,21 @@ pub enum DataFileError {
         column: usize,
         /// The field, such as `body[3].mass`; empty if the text is not TOML.
         field: String,
-        /// What was found.
+        /// The problem.
         problem: String,
-        /// What to do.
+        /// The remedy.
         remedy: String,
     },
-    /// A value that makes no sense.
+    /// An invalid value.
     #[error("{origin}: {field}: {problem}; {remedy}")]
     Invalid {
         /// The file.
         origin: String,
         /// The field, such as `joint "left_knee".parent`.
         field: String,
-        /// What was found.
+        /// The problem.
         problem: String,
-        /// What to do.
+        /// The remedy.
         remedy: String,
     },
 }
@@ -79,7 +79,7 @@ fn prefix(field: &str) -> String {
     if field.is_empty() { String::new() } else { format!("{field}: ") }
 }
 
-/// A [`DataFileError::Invalid`] that does not know its file yet.
+/// A [`DataFileError::Invalid`] without its file.
 #[derive(Debug)]
 pub struct DataFault {
     field: String,
@@ -88,23 +88,23 @@ pub struct DataFault {
 }
 
 impl DataFault {
-    /// What was found in `field`, and what to do about it.
+    /// The problem found in `field`, and its remedy.
     pub fn new(field: impl Into<String>, problem: impl Into<String>, remedy: impl Into<String>) -> DataFault {
         DataFault { field: field.into(), problem: problem.into(), remedy: remedy.into() }
     }
 
-    /// The fault, in the file `origin`.
+    /// The error for the file `origin`.
     pub fn within(self, origin: &str) -> DataFileError {
         let DataFault { field, problem, remedy } = self;
         DataFileError::Invalid { origin: origin.into(), field, problem, remedy }
     }
 }
 
-/// The text of a data file.
+/// The contents of a data file.
 pub fn read_data_file(path: &Path, kind: &'static str) -> Result<String, DataFileError> {
     let origin = path.display().to_string();
     let mut bytes = Vec::new();
-    // One byte more than allowed is enough to know that there are too many, even if the file has no end.
+    // One byte above the limit proves that the file is too long, even if it has no end.
     let limit = MAX_FILE_BYTES as u64 + 1;
     File::open(path)
         .and_then(|file| file.take(limit).read_to_end(&mut bytes))
@@ -170,8 +170,8 @@ fn format_error(
     }
 }
 
-/// What to do about a message of the deserializer: "unknown field `mas`, expected one of `name`, `mass`",
-/// "missing field `mass`", or a wrong type.
+/// The remedy for a message of the deserialiser: "unknown field `mas`, expected one of `name`, `mass`", "missing field
+/// `mass`", or a wrong type.
 fn remedy(message: &str) -> String {
     let mut quoted = message.split('`').skip(1).step_by(2);
     if message.starts_with("unknown ") {
@@ -184,7 +184,7 @@ fn remedy(message: &str) -> String {
     }
 }
 
-/// A list of exactly N values. The TOML reader would silently drop values that an array has no room for.
+/// A list of exactly N values. The TOML reader would silently drop values beyond the length of an array.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Row<T, const N: usize>(pub [T; N]);
 

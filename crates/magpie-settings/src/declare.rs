@@ -1,4 +1,4 @@
-//! The declaration of a struct of settings.
+//! The macro that declares a struct of settings.
 
 use std::ops::RangeBounds;
 
@@ -10,39 +10,39 @@ use crate::relevance::When;
 use crate::retired::Retired;
 
 crate::words! {
-    /// How to search; how much to spend is another choice.
+    /// Search method; the budget is a separate choice.
     pub enum Method {
-        /// What serves best where time is short.
+        /// Settings that work best when time is short.
         Magpie = "magpie",
-        /// As the paper has it.
+        /// The settings of the paper.
         Paper = "paper",
     }
 }
 
-/// What else a default depends on.
+/// What a default depends on, in addition to the method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum By {
     /// The task.
     Task,
     /// The measure.
     Measure,
-    /// Where the reward comes from.
+    /// The source of the reward.
     Reward,
-    /// How much is to be spent.
+    /// The budget.
     Budget,
 }
 
-/// A struct that [`settings!`](crate::settings!) has declared.
+/// A struct declared with [`settings!`](crate::settings!).
 pub trait Settings: Sized {
-    /// Its fields, in the order of their declaration.
+    /// Its fields, in order of declaration.
     const FIELDS: &'static [Field];
-    /// What fields there were once.
+    /// Its retired settings.
     const RETIRED: &'static [Retired];
 
     /// The defaults of a method.
     fn of(method: Method) -> Self;
 
-    /// Refuses a value outside of its range, with its key.
+    /// Refuses a value that is out of range, and names its key.
     fn check_ranges(&self) -> Result<(), SettingError>;
 }
 
@@ -51,46 +51,46 @@ pub trait Settings: Sized {
 pub struct Field {
     /// Its key in the table.
     pub name: &'static str,
-    /// What it does, line by line as it was written.
+    /// Its sentences, line by line as in the declaration.
     pub sentence: &'static str,
-    /// When it has any effect; always, if not given. What stands below it needs this too.
+    /// The condition under which it has an effect; `None` means always. It also applies to the settings below.
     pub when: Option<When>,
     /// A setting or a table of them.
     pub sort: FieldSort,
 }
 
-/// What a field is.
+/// The sort of a field.
 #[derive(Debug, Clone, Copy)]
 pub enum FieldSort {
     /// A table.
     Table {
-        /// What is in it.
+        /// Its fields.
         fields: &'static [Field],
-        /// What was in it once.
+        /// Its retired settings.
         retired: &'static [Retired],
     },
     /// A setting.
     Setting(Leaf),
 }
 
-/// What a declaration says of one setting.
+/// The declaration of one setting.
 #[derive(Debug, Clone, Copy)]
 pub struct Leaf {
-    /// What it can be set to.
+    /// The kind of value.
     pub kind: Kind,
-    /// What its default depends on, besides the method.
+    /// What its default depends on, in addition to the method.
     pub by: &'static [By],
-    /// The numbers that are allowed, in words.
+    /// The valid numbers, in words.
     pub range: Option<fn() -> String>,
-    /// What it is counted in.
+    /// Its unit.
     pub unit: Option<&'static str>,
-    /// The version that had it first.
+    /// The first version that has it.
     pub since: &'static str,
-    /// As if set to this, everything behaved before there was the setting.
+    /// The value that corresponds to the behaviour before the setting existed.
     pub before: Option<fn() -> Value>,
-    /// What it is for, if only to agree with another implementation.
+    /// The difference from another implementation that it exists for, if it exists only for comparisons.
     pub parity: Option<&'static str>,
-    /// What the field was called in earlier versions, in the same table.
+    /// The field's name in earlier versions, in the same table.
     pub was: Option<&'static str>,
 }
 
@@ -98,32 +98,34 @@ pub struct Leaf {
 #[doc(hidden)]
 pub const FIRST_VERSION: &str = "0.1.0";
 
-/// The range of a field in words, whatever the type of the field makes of numbers.
+/// The range of a field in words, for any field type that consists of numbers.
 #[doc(hidden)]
 pub fn allowed<V: InRange<N>, N: Number>(range: impl RangeBounds<N>) -> String {
     V::allowed(&range)
 }
 
-/// Declares a struct of settings. Every field is public and has a sentence for people, and then, each only if it is said:
+/// Declares a struct of settings. All fields are public and have a sentence of documentation, followed by optional
+/// clauses:
 ///
 /// ```text
 /// /// Sentence.
 /// key: TYPE = DEFAULT,              the paper's default
-///     magpie DEFAULT,               ours, if it is another
-///     by [Task, Budget],            what else the default depends on
-///     in RANGE,                     1..=10, 0.0.., above(0.0), …: numbers, or each of a list of numbers
+///     magpie DEFAULT,               magpie's default, if it differs
+///     by [Task, Budget],            what the default depends on as well
+///     in RANGE,                     1..=10, 0.0.., above(0.0), …: for a number, or for each number of a list
 ///     unit "nats",
 ///     kind KIND,                    if it does not follow from the type
-///     since "0.2.0" before VALUE,   the first version with it, and how everything behaved before, in TOML
-///     parity "reason",              only there to agree with another implementation
-///     was "old_key",                what earlier versions called it; files may go on doing so
-///     when CONDITION;               else it has no effect
+///     since "0.2.0" before VALUE,   first version that has it; value that matches the earlier behaviour, in TOML
+///     parity "reason",              exists only to match another implementation
+///     was "old_key",                name in earlier versions, still accepted in files
+///     when CONDITION;               without which it has no effect
 /// /// Sentence.
 /// key: TABLE, when CONDITION;       a table of settings, declared in the same way
 /// ```
 ///
-/// After the struct, `retired { key = VALUE; key => "search.other", when CONDITION; }` names what files may still say: a value by which
-/// everything behaves now, or what another setting says now; where the condition does not hold, it never mattered.
+/// After the struct, `retired { key = VALUE; key => "search.other", when CONDITION; }` lists keys that files of earlier
+/// versions may still contain: with the value that corresponds to today's behaviour, or with the value of the setting
+/// that replaced it. If the condition does not hold, the key never had an effect.
 #[macro_export]
 macro_rules! settings {
     (
@@ -196,7 +198,7 @@ macro_rules! settings {
         }
 
         impl ::std::default::Default for $type {
-            /// The paper's.
+            /// The defaults of the paper.
             fn default() -> $type {
                 <$type as $crate::Settings>::of($crate::Method::Paper)
             }

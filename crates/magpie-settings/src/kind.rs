@@ -1,18 +1,18 @@
-//! What a setting can be set to.
+//! The kinds of values that settings accept.
 
 use std::fmt;
 use std::path::PathBuf;
 
-/// A word that a setting takes.
+/// A word that a setting accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Word {
-    /// As in files.
+    /// The word in files.
     pub name: &'static str,
-    /// What it means.
+    /// Its meaning.
     pub sentence: &'static str,
 }
 
-/// What a setting can be set to.
+/// The kind of value that a setting accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// A whole number.
@@ -21,15 +21,15 @@ pub enum Kind {
     Number,
     /// `true` or `false`.
     Flag,
-    /// One of these.
+    /// One of these words.
     Words(&'static [Word]),
     /// Any text.
     Text,
-    /// The name of a file.
+    /// A path.
     Path,
-    /// Several of a kind.
+    /// A list of values of one kind.
     List(&'static Kind),
-    /// Keys of the user's own, or none: what stands in it, in words.
+    /// A table with keys of the user's choice, or an optional table; the text describes its contents.
     Table(&'static str),
 }
 
@@ -51,9 +51,9 @@ impl fmt::Display for Kind {
     }
 }
 
-/// A type that settings have.
+/// A type of settings.
 pub trait SettingValue {
-    /// What it can be set to.
+    /// The kind of its values.
     const KIND: Kind;
 }
 

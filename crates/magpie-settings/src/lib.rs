@@ -1,15 +1,16 @@
-//! Settings, declared once, on the field of the struct that uses them.
+//! Settings that are declared once, on the field of the struct that uses them.
 //!
-//! A [`settings!`] declaration is a struct and all that is to be known of its fields: the type, the default of either
-//! [`Method`], the range, the unit, since when a setting exists, and under which condition it matters. From it come the
-//! struct with `serde`, its defaults, its range checks ([`Settings::check_ranges`]), and a table that help, reference,
-//! sweeps and reports read ([`settings_of`]). [`words!`] declares a type whose values are words.
+//! A [`settings!`] declaration defines a struct and everything there is to know about its fields: type, default for
+//! each [`Method`], range, unit, the first version that has the setting, and the condition under which it has an
+//! effect. It generates the struct with `serde`, its defaults, its range checks ([`Settings::check_ranges`]), and a
+//! table that help, reference, sweeps and reports read ([`settings_of`]). [`words!`] declares a type whose values are
+//! words.
 //!
 //! ```
 //! use magpie_settings::{Method, Settings, When, idle_for, settings, settings_of, words};
 //!
 //! words! {
-//!     /// What counts as new.
+//!     /// How novelty is computed.
 //!     pub enum Novelty {
 //!         /// An empty cell.
 //!         Empty = "empty",
@@ -19,11 +20,11 @@
 //! }
 //!
 //! settings! {
-//!     /// A bonus for what is new.
+//!     /// A bonus for novel behaviour.
 //!     pub struct Bonus {
-//!         /// What a step in an episode that is new earns.
+//!         /// Bonus per step of a novel episode.
 //!         weight: f64 = 0.0, magpie 2.0, in 0.0..;
-//!         /// What counts as new.
+//!         /// How novelty is computed.
 //!         novelty: Novelty = Novelty::Empty, magpie Novelty::Density, when When::NonZero("bonus.weight");
 //!         /// Width of the neighbourhood.
 //!         width: f64 = 2.0, in 0.1..=100.0, unit "cells", when When::Is("bonus.novelty", "density");
@@ -33,7 +34,7 @@
 //! settings! {
 //!     /// A search.
 //!     pub struct Search {
-//!         /// Policies tried in an iteration.
+//!         /// Policies evaluated per iteration.
 //!         branches: u32 = 300, in 1..=10_000;
 //!         /// The bonus.
 //!         bonus: Bonus;
@@ -76,7 +77,7 @@ pub use retired::{Retired, RetiredSetting, Was};
 pub use table::{Setting, bring_up_to_date, idle_for, renamed_of, retired_of, settings_of};
 pub use words::UnknownWord;
 
-/// What the macros name.
+/// Re-exports for the macros.
 #[doc(hidden)]
 pub mod private {
     pub use serde;

@@ -1,4 +1,4 @@
-//! "Did you mean …?": the valid name closest to a misspelt one, for messages about robot files and settings.
+//! Suggestions for misspelt names ("did you mean …?") in messages about data files and settings.
 //!
 //! ```
 //! assert_eq!(magpie_settings::nearest("gama", ["gamma", "rollout"]), Some("gamma"));
@@ -6,10 +6,10 @@
 //! assert_eq!(magpie_settings::remedy("speed", ["gamma", "rollout"]), r#"valid here: "gamma", "rollout""#);
 //! ```
 
-/// The valid name that `name` was probably meant to be: at most every third letter differs.
+/// The valid name that `name` probably stands for: at most every third letter differs.
 pub fn nearest<'a>(name: &str, valid: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let (distance, nearest) = valid.into_iter().map(|v| (distance(name, v), v)).min_by_key(|(d, _)| *d)?;
-    // With more letters wrong, the likeness is an accident.
+    // With more wrong letters, a similarity is accidental.
     (3 * distance <= name.chars().count().max(3)).then_some(nearest)
 }
 
@@ -18,7 +18,7 @@ pub fn remedy<'a>(name: &str, valid: impl IntoIterator<Item = &'a str>) -> Strin
     let valid: Vec<&str> = valid.into_iter().collect();
     match nearest(name, valid.iter().copied()) {
         Some(nearest) => format!("did you mean {nearest:?}?"),
-        None if valid.is_empty() => "there is nothing to refer to".into(),
+        None if valid.is_empty() => "there are no valid names".into(),
         None => format!("valid here: {}", list(&valid)),
     }
 }
@@ -28,7 +28,7 @@ pub fn list(names: &[&str]) -> String {
     names.iter().map(|n| format!("{n:?}")).collect::<Vec<_>>().join(", ")
 }
 
-/// The fewest insertions, deletions, replacements and swaps of neighbouring letters, without regard to case.
+/// The smallest number of insertions, deletions, replacements and swaps of neighbouring letters, ignoring case.
 fn distance(a: &str, b: &str) -> usize {
     strsim::osa_distance(&a.to_lowercase(), &b.to_lowercase())
 }
@@ -56,6 +56,6 @@ mod tests {
     fn a_likely_slip_is_corrected_and_anything_else_gets_the_list() {
         assert_eq!(remedy("masss", ["name", "mass"]), r#"did you mean "mass"?"#);
         assert_eq!(remedy("wing", ["torso", "shin_left"]), r#"valid here: "torso", "shin_left""#);
-        assert_eq!(remedy("wing", []), "there is nothing to refer to");
+        assert_eq!(remedy("wing", []), "there are no valid names");
     }
 }

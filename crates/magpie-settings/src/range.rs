@@ -1,22 +1,22 @@
-//! Numbers that must lie in a range.
+//! Numbers with a valid range.
 
 use std::fmt::Display;
 use std::ops::{Bound, RangeBounds};
 
-/// A value that is not allowed.
+/// An invalid value.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{field} is {value}, but must be {range}")]
 pub struct SettingError {
     /// Key of the setting.
     pub field: String,
-    /// What was given.
+    /// The value found.
     pub value: String,
-    /// What is allowed.
+    /// The valid range.
     pub range: String,
 }
 
 impl SettingError {
-    /// Refuses `value` unless it is `fine`: for what no range can say.
+    /// Refuses `value` unless it is `fine`, for conditions that no range can express.
     pub fn unless(
         fine: bool,
         field: impl Into<String>,
@@ -29,7 +29,7 @@ impl SettingError {
         Err(SettingError { field: field.into(), value: value.to_string(), range: range.into() })
     }
 
-    /// The same as the table above calls it: `gamma` under `train` is `train.gamma`.
+    /// Prefixes the key with its table: `gamma` under `train` is `train.gamma`.
     pub fn under(mut self, table: &str) -> SettingError {
         self.field = format!("{table}.{}", self.field);
         self
@@ -38,7 +38,7 @@ impl SettingError {
 
 /// A number of a configuration.
 pub trait Number: Copy + PartialOrd + Display {
-    /// Neither infinite nor NaN.
+    /// Whether it is neither infinite nor NaN.
     fn is_finite(self) -> bool;
 }
 
@@ -51,12 +51,12 @@ macro_rules! real {
 whole!(u8 u16 u32 u64 usize i32 i64);
 real!(f32 f64);
 
-/// A number, or numbers each of which must lie in the range; a list must not be empty.
+/// A number, or a list of numbers that must each lie in the range; a list must not be empty.
 pub trait InRange<N> {
-    /// What is outside, in words; nothing if all is well.
+    /// The value that is out of range, in words; `None` if all are valid.
     fn outside(&self, range: &impl RangeBounds<N>) -> Option<String>;
 
-    /// What is allowed, in words.
+    /// The valid range, in words.
     fn allowed(range: &impl RangeBounds<N>) -> String;
 }
 
@@ -106,7 +106,8 @@ fn listed<N: Number>(numbers: &[N]) -> String {
     format!("[{}]", numbers.iter().map(N::to_string).collect::<Vec<_>>().join(", "))
 }
 
-/// Refuses a number that is outside of `range`, infinite or NaN, with the key `field`, the number and the range.
+/// Refuses a number that is outside `range`, infinite or NaN; the error names the key `field`, the number and the
+/// range.
 ///
 /// ```
 /// use magpie_settings::{above, within};
@@ -130,7 +131,7 @@ pub fn within<N: Number, V: InRange<N>>(
     }
 }
 
-/// A range as messages and the reference say it.
+/// A range as written in messages and the reference.
 pub fn in_words<N: Number>(range: &impl RangeBounds<N>) -> String {
     match (range.start_bound(), range.end_bound()) {
         (Bound::Included(low), Bound::Included(high)) => format!("from {low} to {high}"),
@@ -150,7 +151,7 @@ pub fn above<N>(low: N) -> (Bound<N>, Bound<N>) {
     (Bound::Excluded(low), Bound::Unbounded)
 }
 
-/// All numbers above `low`, up to and with `high`.
+/// All numbers above `low`, up to and including `high`.
 pub fn above_to<N>(low: N, high: N) -> (Bound<N>, Bound<N>) {
     (Bound::Excluded(low), Bound::Included(high))
 }

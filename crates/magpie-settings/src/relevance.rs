@@ -1,10 +1,10 @@
-//! Under which condition a setting has any effect.
+//! The conditions under which settings have an effect.
 
 use std::fmt;
 
 use toml::{Table, Value};
 
-/// A condition over other settings, named by their full keys. Where one of them is missing, nobody knows.
+/// A condition on other settings, named by their full keys. If one of them is missing, the result is unknown.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum When {
     /// The setting is this word.
@@ -26,7 +26,7 @@ pub enum When {
 }
 
 impl When {
-    /// Whether it holds; nothing if that depends on a setting that is missing.
+    /// Whether it holds; `None` if this depends on a missing setting.
     pub fn holds(&self, config: &Table) -> Option<bool> {
         match self {
             When::Is(key, word) => Some(find(config, key)?.as_str()? == *word),
@@ -48,7 +48,7 @@ impl When {
     }
 }
 
-/// `deciding` if one of the conditions is that, its contrary if all are known not to be.
+/// `deciding` if one of the conditions has that value, the opposite if all are known not to, otherwise `None`.
 fn decide(conditions: &[When], config: &Table, deciding: bool) -> Option<bool> {
     let found: Vec<Option<bool>> = conditions.iter().map(|condition| condition.holds(config)).collect();
     match found.contains(&Some(deciding)) {

@@ -1,36 +1,36 @@
-//! Settings that there were once.
+//! Settings that were removed.
 
 use toml::Value;
 
 use crate::relevance::When;
 
-/// A setting that files of earlier versions may still name.
+/// A removed setting that files of earlier versions may still contain.
 #[derive(Debug, Clone, Copy)]
 pub struct Retired {
     /// Its key, without the tables above it.
     pub key: &'static str,
-    /// What it may still say.
+    /// The value it may still have.
     pub was: Was,
-    /// When it had any effect; always, if not given.
+    /// The condition under which it had an effect; `None` means always.
     pub when: Option<When>,
 }
 
-/// The same with its whole key and all conditions.
+/// A retired setting with its full key and all conditions.
 #[derive(Debug, Clone)]
 pub struct RetiredSetting {
     /// Its key, with the tables above it.
     pub key: String,
-    /// What it may still say.
+    /// The value it may still have.
     pub was: Was,
-    /// All of these had to hold, else it had no effect.
+    /// The conditions under which it had an effect: all of these.
     pub when: Vec<When>,
 }
 
-/// What a retired setting may still say without anything being lost.
+/// The value that a retired setting may have without changing the behaviour.
 #[derive(Debug, Clone, Copy)]
 pub enum Was {
-    /// The value that everything behaves by now.
+    /// The value that corresponds to today's behaviour.
     Always(fn() -> Value),
-    /// What this setting says, which has taken its place.
+    /// The value of this setting, which replaced it.
     Now(&'static str),
 }

@@ -1,4 +1,4 @@
-//! All settings of a struct and of the tables in it, with their full keys.
+//! All settings of a struct and its tables, with their full keys.
 
 use serde::Serialize;
 use toml::{Table, Value};
@@ -11,37 +11,37 @@ use crate::retired::{Retired, RetiredSetting, Was};
 /// A setting.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Setting {
-    /// Its key, with the tables above it: `search.train.gamma`.
+    /// Its key, including its tables: `search.train.gamma`.
     pub key: String,
-    /// What it can be set to.
+    /// The kind of value.
     pub kind: Kind,
-    /// The paper's default; nothing if it is not set.
+    /// The paper's default; `None` if it is not set.
     pub paper: Option<Value>,
-    /// Ours.
+    /// magpie's default.
     pub magpie: Option<Value>,
-    /// What the default depends on, besides the method.
+    /// What the default depends on, in addition to the method.
     pub by: &'static [By],
-    /// The numbers that are allowed, in words.
+    /// The valid numbers, in words.
     pub range: Option<String>,
-    /// What it is counted in.
+    /// Its unit.
     pub unit: Option<&'static str>,
     /// What it does.
     pub sentence: String,
-    /// The version that had it first.
+    /// The first version that has it.
     pub since: &'static str,
-    /// As if set to this, everything behaved before there was the setting.
+    /// The value that corresponds to the behaviour before the setting existed.
     pub before: Option<Value>,
-    /// All of these must hold, else it has no effect.
+    /// The conditions under which it has an effect: all of these.
     pub when: Vec<When>,
-    /// What it is for, if only to agree with another implementation.
+    /// The difference from another implementation that it exists for, if it exists only for comparisons.
     pub parity: Option<&'static str>,
-    /// Its whole key in earlier versions, if it was another.
+    /// Its full key in earlier versions, if it was another.
     pub was: Option<String>,
 }
 
-/// Why a key has no effect in a configuration: the condition that does not hold; nothing if it has one. The key may also
-/// be one of the user's own, or a retired or unknown one: then the tables above it say. What depends on a setting that is
-/// missing is taken to have an effect.
+/// Why a key has no effect in a configuration: the condition that does not hold; `None` if it has an effect. For a key
+/// of the user's own, a retired or an unknown one, the conditions of its tables count. A setting that depends on a
+/// missing one is assumed to have an effect.
 pub fn idle_for<T: Settings>(key: &str, config: &Table) -> Option<When> {
     let (mut fields, mut retired) = (T::FIELDS, T::RETIRED);
     for part in key.split('.') {
@@ -59,7 +59,7 @@ pub fn idle_for<T: Settings>(key: &str, config: &Table) -> Option<When> {
     None
 }
 
-/// All settings of a configuration, in the order of their declaration.
+/// All settings of a configuration, in order of declaration.
 pub fn settings_of<T: Settings + Serialize>() -> Vec<Setting> {
     let [paper, magpie] = [Method::Paper, Method::Magpie].map(|method| written(&T::of(method)));
     let mut found = Vec::new();
@@ -83,7 +83,7 @@ pub fn settings_of<T: Settings + Serialize>() -> Vec<Setting> {
     found
 }
 
-/// The settings of a configuration that had another key: the old one and today's.
+/// Old and current keys of the settings that were renamed.
 pub fn renamed_of<T: Settings>() -> Vec<(String, String)> {
     let mut found = Vec::new();
     collect(T::FIELDS, "", &[], &mut |key, _, leaf, _| {
@@ -118,8 +118,8 @@ pub fn retired_of<T: Settings>() -> Vec<RetiredSetting> {
     found
 }
 
-/// Brings an older configuration up to date: calls settings by today's names, adds what it does not say because there was no such setting when it was
-/// written, and drops retired settings that say what everything behaves by now.
+/// Updates a configuration of an earlier version: renames settings, adds those that did not exist yet with the value
+/// that corresponds to the old behaviour, and removes retired settings whose value corresponds to today's behaviour.
 pub fn bring_up_to_date<T: Settings + Serialize>(config: &mut Table) {
     for (old, new) in renamed_of::<T>() {
         if let Some(value) = take(config, &old) {
@@ -143,7 +143,7 @@ pub fn bring_up_to_date<T: Settings + Serialize>(config: &mut Table) {
     }
 }
 
-/// 1 is 1.0.
+/// 1 equals 1.0.
 fn same(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Integer(whole), Value::Float(number)) | (Value::Float(number), Value::Integer(whole)) => {
@@ -172,7 +172,7 @@ fn fill_in(config: &mut Table, key: &str, value: Value) {
     }
 }
 
-/// As TOML has it. Written out and read, so that 0.1 in single precision is 0.1.
+/// As represented in TOML. Written and read again, so that 0.1 in single precision is 0.1.
 fn written<T: Serialize>(config: &T) -> Table {
     toml::to_string(config).ok().and_then(|text| text.parse().ok()).unwrap_or_default()
 }
@@ -280,15 +280,15 @@ mod tests {
         };
         let table = |text: &str| text.parse::<Table>().unwrap();
         assert_eq!(current(""), table("[inner]\nrate = 0.5"));
-        // Nothing is lost with an old value by which everything behaves, or that another setting says.
+        // A retired setting is removed if its value matches today's behaviour or that of another setting.
         let told = "other = 1\nflag = true\n[inner]\nrate = 1.0\n";
         assert_eq!(current(&format!("{told}old = 1\nmoved = 1.0")), table(told));
         let kept = format!("{told}old = 2.0\nmoved = 2.0");
         assert_eq!(current(&kept), table(&kept));
-        // An old name is understood; today's wins.
+        // An old name is accepted; the current name takes precedence.
         assert_eq!(current("[inner]\nspeed = 2.0"), table("[inner]\nrate = 2.0"));
         assert_eq!(current("[inner]\nspeed = 2.0\nrate = 3.0"), table("[inner]\nrate = 3.0"));
-        // Nor with one that never mattered.
+        // A retired setting that never had an effect is removed as well.
         assert_eq!(current("other = 0\n[inner]\nold = 2.0"), table("other = 0\n[inner]\nrate = 0.5"));
     }
 
@@ -304,7 +304,7 @@ mod tests {
             let table = key.starts_with("inner").then_some(When::NonZero("other"));
             assert_eq!(idle_for::<Outer>(key, &"other = 0".parse().unwrap()), table, "{key}");
         }
-        // Nobody knows.
+        // The result is unknown.
         assert_eq!(idle_for::<Outer>("inner.list", &Table::new()), None);
     }
 

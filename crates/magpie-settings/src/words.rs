@@ -1,20 +1,21 @@
-//! Types whose values are words.
+//! Enums whose variants are named in configuration files.
 
 use crate::names::{list, nearest};
 
-/// A word that is none of those a setting takes.
+/// A word that a setting does not accept.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{found:?} is none of {}{}", list(valid), nearest(found, valid.iter().copied()).map_or(String::new(), |near| format!("; did you mean {near:?}?")))]
 pub struct UnknownWord {
-    /// What was given.
+    /// The word that was found.
     pub found: String,
-    /// What there is.
+    /// The valid words.
     pub valid: &'static [&'static str],
 }
 
-/// Declares an enum of words, each with the name that files have for it and a sentence; the first is the default.
+/// Declares an enum whose variants have a name in configuration files and a sentence; the first variant is the default.
 ///
-/// It has `ALL`, `NAMES` and `name()`, is shown and parsed by its names, and can be a field of [`settings!`](crate::settings!).
+/// It has `ALL`, `NAMES` and `name()`, is displayed and parsed by these names, and can be a field of
+/// [`settings!`](crate::settings!).
 #[macro_export]
 macro_rules! words {
     (
@@ -33,12 +34,12 @@ macro_rules! words {
         }
 
         impl $type {
-            /// All of them; the first is the default.
+            /// All variants; the first is the default.
             pub const ALL: [$type; [$($word),+].len()] = [$($type::$variant),+];
-            /// Their names, in the same order.
+            /// The names, in the same order.
             pub const NAMES: &'static [&'static str] = &[$($word),+];
 
-            /// As in configuration files.
+            /// The name in configuration files.
             pub const fn name(self) -> &'static str {
                 match self { $($type::$variant => $word),+ }
             }

@@ -1,8 +1,8 @@
-//! Angles and their functions over lanes.
+//! Trigonometric functions of lanes.
 //!
-//! Polynomials were fitted for the largest relative error over their interval. Stated errors, against `f64` over
-//! dense sweeps (the tests fail beyond them): `atan2` 4e-7 absolute and 3e-7 relative, `acos` and `asin` 5e-7
-//! absolute, `sin_cos` 2e-7 absolute for |x| ≤ 1000.
+//! Polynomials are fitted for the smallest maximal relative error over their interval. The stated errors are relative
+//! to `f64` over dense sweeps (tests fail if they are exceeded): `atan2` 4e-7 absolute and 3e-7 relative, `acos` and
+//! `asin` 5e-7 absolute, `sin_cos` 2e-7 absolute for |x| ≤ 1000.
 
 use fearless_simd::{Simd, f32x16};
 
@@ -32,11 +32,11 @@ pub(crate) fn polynomial<S: Simd, const N: usize>(x: f32x16<S>, coefficients: [f
     sum
 }
 
-/// Angle of the point (x, y). The quotient of the smaller by the larger coordinate lies in [0, 1].
+/// Angle of the point (x, y), from the quotient of the smaller and the larger coordinate, which lies in [0, 1].
 #[inline(always)]
 pub fn atan2<S: Simd>(y: f32x16<S>, x: f32x16<S>) -> f32x16<S> {
     let (ax, ay) = (x.abs(), y.abs());
-    // The floor keeps 0/0 away: the angle of the origin is 0.
+    // The floor prevents 0/0: the angle of the origin is 0.
     let a = ax.min(ay) / ax.max(ay).max(f32x16::splat(x.simd, f32::MIN_POSITIVE));
     let s = a * a;
     let angle = (a * s).mul_add(polynomial(s, ATAN), a);
@@ -45,7 +45,7 @@ pub fn atan2<S: Simd>(y: f32x16<S>, x: f32x16<S>) -> f32x16<S> {
     fearless_simd::SimdFloat::copysign(angle, y)
 }
 
-/// Arc cosine; (1 - x)(1 + x) keeps its digits near the ends, where 1 - x² would lose them.
+/// Arc cosine. (1 - x)(1 + x) is accurate near the ends, where 1 - x² would cancel.
 #[inline(always)]
 pub fn acos<S: Simd>(x: f32x16<S>) -> f32x16<S> {
     atan2(other_leg(x), x)
@@ -63,7 +63,7 @@ fn other_leg<S: Simd>(x: f32x16<S>) -> f32x16<S> {
     ((one - x) * (one + x)).max(x.zero()).sqrt()
 }
 
-/// Sine and cosine after taking away the nearest multiple of π/2 (Cody and Waite).
+/// Sine and cosine, after subtracting the nearest multiple of π/2 (Cody–Waite reduction).
 #[inline(always)]
 pub fn sin_cos<S: Simd>(x: f32x16<S>) -> (f32x16<S>, f32x16<S>) {
     let quarter = (x * f32x16::splat(x.simd, FRAC_2_PI)).round();
@@ -76,7 +76,7 @@ pub fn sin_cos<S: Simd>(x: f32x16<S>) -> (f32x16<S>, f32x16<S>) {
     let cos = (s * s)
         .mul_add(polynomial(s, COS), s.mul_add(f32x16::splat(x.simd, -0.5), f32x16::splat(x.simd, 1.0)));
 
-    // The quarter turn modulo 4, as a float in {-2, -1, 0, 1, 2}, says which of ±sin and ±cos is which.
+    // The quarter turn modulo 4, as a float in {-2, -1, 0, 1, 2}, decides which of ±sin and ±cos is which.
     let turn = (quarter * f32x16::splat(x.simd, 0.25)).round().mul_add(f32x16::splat(x.simd, -4.0), quarter);
     let half = turn.abs().gt(f32x16::splat(x.simd, 1.5));
     let odd = turn.abs().gt(f32x16::splat(x.simd, 0.5)) & !half;
@@ -89,12 +89,12 @@ pub fn sin_cos<S: Simd>(x: f32x16<S>) -> (f32x16<S>, f32x16<S>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Isa, LANES, Lanes, Pack, Task};
+    use crate::{Isa, LANES, Lanes, Pack, SimdTask};
 
     /// Applies a lane function to a slice of pairs.
     fn apply(isa: Isa, f: Function, pairs: &[(f32, f32)]) -> Vec<f32> {
         struct Apply<'a>(Function, &'a [(f32, f32)]);
-        impl Task for Apply<'_> {
+        impl SimdTask for Apply<'_> {
             type Output = Vec<f32>;
             #[inline(always)]
             fn run<S: Simd>(self, token: S) -> Vec<f32> {

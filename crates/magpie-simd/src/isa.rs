@@ -6,9 +6,9 @@ use std::sync::OnceLock;
 
 use fearless_simd::{Level, Simd};
 
-/// An instruction set that this machine has.
+/// An instruction set that this machine supports.
 ///
-/// Values come only from [`Isa::best`], [`Isa::available`] and parsing, all of which ask the processor.
+/// Values come only from [`Isa::best`], [`Isa::available`] and parsing, which query the processor.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Isa(Kind);
 
@@ -18,30 +18,30 @@ enum Kind {
     Avx512,
     #[cfg(target_arch = "x86_64")]
     Avx2,
-    /// What every processor of the architecture has: SSE2, NEON, or plain scalar code.
+    /// What every processor of the architecture supports: SSE2, NEON, or plain scalar code.
     Portable,
 }
 
-/// Work that is compiled once for every instruction set and run on the chosen one.
-pub trait Task {
-    /// What the work gives back.
+/// Work that is compiled for every instruction set and run on the chosen one.
+pub trait SimdTask {
+    /// The result of the work.
     type Output;
-    /// The work. Must be `#[inline(always)]`, as must everything hot that it calls, or it is compiled for the
-    /// baseline of the architecture.
+    /// Runs the work. It must be `#[inline(always)]`, and so must all performance-critical code that it calls;
+    /// otherwise they are compiled for the baseline of the architecture.
     fn run<S: Simd>(self, token: S) -> Self::Output;
 }
 
 /// The environment variable that chooses the instruction set of a process, to get the same bits on another machine.
 pub const ISA_VARIABLE: &str = "MAGPIE_ISA";
 
-/// A name that is no instruction set of this machine.
+/// A name that is not an instruction set of this machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownIsa {
     asked: String,
 }
 
 impl Isa {
-    /// The fastest one, or the one that the environment variable [`ISA_VARIABLE`] names, if this machine has it.
+    /// The fastest instruction set, or the one that the environment variable [`ISA_VARIABLE`] names.
     pub fn best() -> Isa {
         static BEST: OnceLock<Isa> = OnceLock::new();
         let fastest = || Isa::available().next().unwrap_or(Isa(Kind::Portable));
@@ -53,7 +53,7 @@ impl Isa {
         std::env::var(ISA_VARIABLE).ok().filter(|name| !name.is_empty()).map(|name| name.parse()).transpose()
     }
 
-    /// All that this machine has, fastest first.
+    /// All instruction sets that this machine supports, fastest first.
     pub fn available() -> impl Iterator<Item = Isa> {
         let level = Level::new();
         #[cfg(target_arch = "x86_64")]
@@ -66,7 +66,7 @@ impl Isa {
         wide.into_iter().flatten().chain([Isa(Kind::Portable)])
     }
 
-    /// Whether products are fused with sums. All instruction sets that do so give the same bits.
+    /// Whether the instruction set has fused multiply-add. All that have it give the same bits.
     pub fn has_fma(self) -> bool {
         match self.0 {
             #[cfg(target_arch = "x86_64")]
@@ -86,9 +86,9 @@ impl Isa {
         }
     }
 
-    /// Runs the task in code made for this instruction set.
+    /// Runs the task in code compiled for this instruction set.
     #[inline(always)]
-    pub fn run<T: Task>(self, task: T) -> T::Output {
+    pub fn run<T: SimdTask>(self, task: T) -> T::Output {
         let level = Level::new();
         #[cfg(target_arch = "x86_64")]
         {
@@ -114,8 +114,8 @@ impl Isa {
 }
 
 #[cfg(target_arch = "x86_64")]
-fn run_portable<T: Task>(level: Level, task: T) -> T::Output {
-    // SSE2 is part of x86-64; the other arm exists only for the type checker.
+fn run_portable<T: SimdTask>(level: Level, task: T) -> T::Output {
+    // SSE2 is part of x86-64; the other arm only satisfies the type checker.
     match level.as_sse2() {
         Some(token) => token.vectorize(
             #[inline(always)]
@@ -126,7 +126,7 @@ fn run_portable<T: Task>(level: Level, task: T) -> T::Output {
 }
 
 #[cfg(target_arch = "aarch64")]
-fn run_portable<T: Task>(level: Level, task: T) -> T::Output {
+fn run_portable<T: SimdTask>(level: Level, task: T) -> T::Output {
     match level.as_neon() {
         Some(token) => token.vectorize(
             #[inline(always)]
@@ -137,7 +137,7 @@ fn run_portable<T: Task>(level: Level, task: T) -> T::Output {
 }
 
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-fn run_portable<T: Task>(_level: Level, task: T) -> T::Output {
+fn run_portable<T: SimdTask>(_level: Level, task: T) -> T::Output {
     task.run(fearless_simd::Fallback::new())
 }
 

@@ -1,17 +1,17 @@
-//! Sixteen `f32` side by side.
+//! Sixteen lanes of `f32`.
 
 use fearless_simd::{Select, Simd, SimdBase, SimdFloat, SimdMask, f32x16, mask32x16};
 
 use crate::elementary;
 use crate::number::{Mask, Number, PackOf};
 
-/// How many worlds, rows or samples are computed side by side.
+/// The number of worlds, rows or samples that are computed in parallel.
 pub const LANES: usize = 16;
 
 /// Sixteen lanes in registers of the instruction set `S`.
 pub type Lanes<S> = f32x16<S>;
 
-/// Sixteen lanes in memory: the same bytes whatever the instruction set. Aligned to a cache line.
+/// Sixteen lanes in memory, with the same bytes for every instruction set. Aligned to a cache line.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 #[repr(C, align(64))]
 pub struct Pack(pub [f32; LANES]);

@@ -1,18 +1,17 @@
-//! The numbers that magpie computes with.
+//! The numeric types of magpie: scalars, SIMD lanes and instruction sets.
 //!
-//! Three nouns. A [`Number`] is what a formula is written over: plain `f64` when we want proof, or [`Lanes`],
-//! sixteen `f32` side by side, when we want speed. One formula serves both. A [`Pack`] is how sixteen lanes rest
-//! in memory, the same bytes on every machine. An [`Isa`] is the instruction set that a computation runs on; it is
-//! chosen once, at run time, at the outermost loop ([`Isa::run`]), and everything below it is inlined into code for
-//! that instruction set.
+//! There are three main types. A [`Number`] is what formulas are written over: either `f64`, for verification, or
+//! [`Lanes`], sixteen `f32` in parallel, for speed. A [`Pack`] holds sixteen lanes in memory, with the same bytes on
+//! every machine. An [`Isa`] is the instruction set of a computation; it is chosen once, at run time, at the outermost
+//! loop ([`Isa::run`]), and everything below is inlined into code for that instruction set.
 //!
-//! Sixteen lanes is a constant of the project and not a property of the machine: AVX-512 holds them in one
-//! register, AVX2 in two, NEON in four. Because every operation used here is correctly rounded (no reciprocal or
-//! square-root estimates) and products are fused wherever the hardware can, all instruction sets with FMA give the
-//! same bits. The vector types themselves come from `fearless_simd`, so this crate has no `unsafe`.
+//! The number of lanes is a constant of the project, not a property of the machine: AVX-512 holds sixteen in one
+//! register, AVX2 in two, NEON in four. All operations are correctly rounded (there are no reciprocal or square-root
+//! estimates) and use fused multiply-add if the hardware has it, so that all instruction sets with FMA give the same
+//! bits. The vector types come from `fearless_simd`, so that this crate has no `unsafe`.
 //!
 //! ```
-//! use magpie_simd::{Isa, Number, Pack, Task, Lanes, Simd};
+//! use magpie_simd::{Isa, Number, Pack, SimdTask, Lanes, Simd};
 //!
 //! /// Hypotenuse, written once for every kind of number.
 //! #[inline(always)]
@@ -21,7 +20,7 @@
 //! }
 //!
 //! struct Many<'a>(&'a mut Pack);
-//! impl Task for Many<'_> {
+//! impl SimdTask for Many<'_> {
 //!     type Output = ();
 //!     #[inline(always)]
 //!     fn run<S: Simd>(self, token: S) {
@@ -45,7 +44,7 @@ mod transcendental;
 mod transpose;
 
 pub use fearless_simd::Simd;
-pub use isa::{ISA_VARIABLE, Isa, Task, UnknownIsa};
+pub use isa::{ISA_VARIABLE, Isa, SimdTask, UnknownIsa};
 pub use lanes::{LANES, Lanes, Pack};
 pub use number::{Mask, Number, PackOf, Scalar};
 pub use peak::peak_gflops;

@@ -1,11 +1,11 @@
-//! What a formula may ask of a number.
+//! The operations that formulas use.
 
 use std::fmt::Debug;
 use std::ops::{Add, BitAnd, BitOr, Div, Mul, Neg, Not, Sub};
 
-/// A number or a vector of them: the only arithmetic that physics and tasks use.
+/// A number or a vector of numbers, with the only arithmetic that physics and tasks use.
 ///
-/// Branches do not exist lane by lane: compare to a [`Mask`] and [`select`](Number::select).
+/// There are no branches per lane: compare to get a [`Mask`] and [`select`](Number::select).
 pub trait Number:
     Copy
     + Add<Output = Self>
@@ -15,13 +15,13 @@ pub trait Number:
     + Neg<Output = Self>
     + 'static
 {
-    /// Proof that the instruction set behind this number is there; zero-sized.
+    /// Proof that the instruction set of this number is available; zero-sized.
     type Token: Copy;
     /// The type of one lane.
     type Scalar: Scalar;
     /// The result of a comparison.
     type Mask: Mask;
-    /// How the number rests in memory.
+    /// The number's representation in memory.
     type Pack: PackOf<Self::Scalar>;
 
     /// The same value in every lane.
@@ -30,20 +30,20 @@ pub trait Number:
     fn load(token: Self::Token, pack: &Self::Pack) -> Self;
     /// Writes to memory.
     fn store(self, pack: &mut Self::Pack);
-    /// A mask that is true in lane i where bit i is set.
+    /// A mask that is true in lane i if bit i is set.
     fn mask(token: Self::Token, bits: u32) -> Self::Mask;
-    /// The token this number was made with.
+    /// The token with which this number was created.
     fn token(self) -> Self::Token;
 
-    /// `self * factor + term`, fused where the hardware can.
+    /// `self * factor + term`, fused if the hardware supports it.
     fn mul_add(self, factor: Self, term: Self) -> Self;
     /// Square root.
     fn sqrt(self) -> Self;
     /// Absolute value.
     fn abs(self) -> Self;
-    /// The smaller one.
+    /// The minimum.
     fn min(self, other: Self) -> Self;
-    /// The larger one.
+    /// The maximum.
     fn max(self, other: Self) -> Self;
     /// Nearest integer, ties to even.
     fn round(self) -> Self;
@@ -77,8 +77,8 @@ pub trait Number:
         self.constant(0.0)
     }
 
-    /// Limits to [low, high]; NaN stays NaN. The number comes second because on x86 the second operand of a minimum or
-    /// maximum is what is given back if either is NaN.
+    /// Clamps to [low, high]; NaN stays NaN. The number is the second operand because on x86 a minimum or maximum
+    /// returns the second operand if either is NaN.
     #[inline(always)]
     fn clamp(self, low: Self, high: Self) -> Self {
         high.min(low.max(self))
@@ -98,7 +98,7 @@ pub trait Number:
     }
 }
 
-/// Truth values, one a lane.
+/// Truth values, one per lane.
 pub trait Mask: Copy + BitAnd<Output = Self> + BitOr<Output = Self> + Not<Output = Self> {
     /// Whether any lane is true.
     fn any(self) -> bool;
@@ -118,7 +118,7 @@ pub trait Scalar: Copy + Default + PartialEq + PartialOrd + Debug + Send + Sync 
 
 /// Memory for the lanes of one number.
 pub trait PackOf<T>: Copy + Default + Debug + Send + Sync + 'static {
-    /// How many lanes it holds.
+    /// The number of lanes.
     const LANES: usize;
     /// The lanes in order.
     fn lanes(&self) -> &[T];
@@ -196,7 +196,8 @@ impl Number for f64 {
     #[inline(always)]
     fn token(self) {}
 
-    // Not fused: without a target feature the fused one is a slow library call, and proof needs no last bit.
+    // Not fused: without the target feature, `mul_add` is a slow library call, and verification does not need the last
+    // bit.
     #[inline(always)]
     fn mul_add(self, factor: f64, term: f64) -> f64 {
         self * factor + term

@@ -1,20 +1,20 @@
-//! The limit that a rate can be held against: what a processor reaches with fused multiply-adds alone.
+//! The peak rate of fused multiply-adds, to which other rates can be compared.
 
 use std::hint::black_box;
 use std::time::Instant;
 
-use crate::{Isa, LANES, Lanes, Number, Pack, Simd, Task};
+use crate::{Isa, LANES, Lanes, Number, Pack, Simd, SimdTask};
 
-/// Tries, of which the best counts: a peak is what the machine can do, not what it did while something else ran.
+/// The number of tries, of which the best counts: a peak must not depend on what else runs at the time.
 const TRIES: usize = 4;
-/// Links of a chain: a few milliseconds.
+/// Links per chain, which take a few milliseconds.
 const LINKS: usize = 2_000_000;
 
-/// The fastest fused multiply-adds of `threads` threads, in 10⁹ floating-point operations a second. `on_all` has to run
-/// the work it is handed once on each of them.
+/// The peak rate of fused multiply-adds on `threads` threads, in 10⁹ floating-point operations per second. `on_all`
+/// must run the given work once on each thread.
 ///
-/// It is the better of two numbers of independent chains. Twelve hide the latency of two units of AVX-512. A chain of
-/// sixteen lanes needs two registers of AVX2, which has sixteen in all: there six are as many as fit beside the constants.
+/// It is the maximum over two numbers of independent chains. Twelve hide the latency of two AVX-512 units. On AVX2, a
+/// chain of sixteen lanes needs two of the sixteen registers, so that only six chains fit beside the constants.
 pub fn peak_gflops(isa: Isa, threads: usize, on_all: impl Fn(&(dyn Fn() + Sync))) -> f64 {
     let rate = |chains: usize, work: &(dyn Fn() + Sync)| {
         let start = Instant::now();
@@ -32,11 +32,11 @@ pub fn peak_gflops(isa: Isa, threads: usize, on_all: impl Fn(&(dyn Fn() + Sync))
 
 struct Chains<const COUNT: usize>;
 
-impl<const COUNT: usize> Task for Chains<COUNT> {
+impl<const COUNT: usize> SimdTask for Chains<COUNT> {
     type Output = Pack;
     #[inline(always)]
     fn run<S: Simd>(self, token: S) -> Pack {
-        // Unknown and different in every lane, or the compiler computes one lane for all.
+        // Unknown and different in every lane; otherwise the compiler computes one lane for all.
         let unknown = |start: f32| {
             let lanes = Pack(std::array::from_fn(|lane| start + lane as f32 * 1e-3));
             Lanes::load(token, &black_box(lanes))

@@ -1,20 +1,20 @@
-//! Exponentials and their kin over lanes.
+//! Exponential functions of lanes.
 //!
-//! Polynomials and the rational function were fitted for the largest relative error over their interval. Stated
-//! errors, against `f64` over dense sweeps (the tests fail beyond them): `exp` 2e-7 relative, `ln` 2e-7 relative,
-//! `tanh` 5e-7 relative, `sigmoid` 3e-7 relative, `softplus` 4e-7 relative. None of them uses an estimate of a
-//! reciprocal, so all instruction sets with FMA give the same bits, and all of them hand a NaN on.
+//! Polynomials and the rational function are fitted for the smallest maximal relative error over their interval. The
+//! stated errors are relative to `f64` over dense sweeps (tests fail if they are exceeded): `exp` 2e-7 relative, `ln`
+//! 2e-7 relative, `tanh` 5e-7 relative, `sigmoid` 3e-7 relative, `softplus` 4e-7 relative. None of them uses reciprocal
+//! estimates, so that all instruction sets with FMA give the same bits, and all of them propagate NaN.
 
 use fearless_simd::{Bytes, Simd, f32x16, i32x16};
 
 use crate::elementary::polynomial;
 use crate::number::Number;
 
-/// A number with exponentials: what networks and distributions need beyond the physics.
+/// A number with exponential functions, which networks and distributions need in addition to what physics uses.
 pub trait Transcendental: Number {
     /// eˣ. Lanes saturate outside [-87.3, 88.3], at about 1e-38 and 2e38.
     fn exp(self) -> Self;
-    /// Natural logarithm of a positive normal number; NaN of anything that is not positive.
+    /// Natural logarithm of a positive normal number; NaN for anything that is not positive.
     fn ln(self) -> Self;
     /// Hyperbolic tangent, never outside [-1, 1].
     fn tanh(self) -> Self;
@@ -31,7 +31,7 @@ pub trait Transcendental: Number {
     fn softplus(self) -> Self {
         let (one, e) = (self.constant(1.0), (-self.abs()).exp());
         let sum = one + e;
-        // What the sum lost of e comes back to first order, so that small results keep their digits.
+        // Adds back what the sum lost of e, to first order, so that small results are accurate.
         let tail = sum.ln() + (e - (sum - one)) / sum;
         Self::select(self.gt(self.zero()), self + tail, tail)
     }
@@ -62,12 +62,12 @@ const LN: [f32; 8] =
 /// ln(2) in two parts, the first with enough trailing zeros that multiples of it are exact.
 const LN_2_PARTS: [f32; 2] = [0.693_359_4, -2.121_944_4e-4];
 
-/// tanh(x) = x P(x²) / Q(x²) for |x| ≤ 8; relative error of the exact function 1.5e-7. Beyond 8 the value at 8,
-/// one rounding below 1, is used.
+/// tanh(x) = x P(x²) / Q(x²) for |x| ≤ 8; relative error of the exact function 1.5e-7. Beyond 8, the value at 8 is
+/// used, one rounding below 1.
 const TANH_P: [f32; 4] = [0.9999999, 0.1292566, 0.002951022, 1.1428406e-5];
 const TANH_Q: [f32; 5] = [1.0, 0.46258876, 0.023815546, 0.00023866893, 2.4592055e-7];
 
-/// Limits x to ±`limit`. The variable stands second: x86 hands on the second operand if one is NaN.
+/// Clamps x to [`low`, `high`]. The variable is the second operand: x86 returns the second operand if one is NaN.
 #[inline(always)]
 fn limit<S: Simd>(x: f32x16<S>, low: f32, high: f32) -> f32x16<S> {
     let constant = |c| f32x16::splat(x.simd, c);
@@ -124,7 +124,7 @@ impl<S: Simd> Transcendental for f32x16<S> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Isa, LANES, Lanes, Pack, Task};
+    use crate::{Isa, LANES, Lanes, Pack, SimdTask};
 
     #[derive(Clone, Copy, Debug)]
     enum Function {
@@ -151,7 +151,7 @@ mod tests {
 
     fn apply(isa: Isa, f: Function, values: &[f32]) -> Vec<f32> {
         struct Apply<'a>(Function, &'a [f32]);
-        impl Task for Apply<'_> {
+        impl SimdTask for Apply<'_> {
             type Output = Vec<f32>;
             #[inline(always)]
             fn run<S: Simd>(self, token: S) -> Vec<f32> {
@@ -172,7 +172,7 @@ mod tests {
         (0..=n).map(move |i| low + (high - low) * i as f32 / n as f32)
     }
 
-    /// Positive numbers spread evenly over the exponents.
+    /// Positive numbers, uniform over the exponents.
     fn magnitudes() -> impl Iterator<Item = f32> {
         sweep(-37.0, 38.0, 100_000).map(|e| 10_f32.powf(e))
     }

@@ -1,16 +1,16 @@
-//! Between rows (one row a world, as networks and files want them) and packs (one pack a feature).
+//! Conversion between rows (one per world, for networks and files) and packs (one per feature).
 
 use fearless_simd::{Simd, SimdBase, f32x16};
 
 use crate::lanes::{LANES, Lanes, Pack};
 
-/// Four rounds of perfect shuffles turn sixteen rows into sixteen columns.
+/// Transposes sixteen rows into sixteen columns by four rounds of perfect shuffles.
 #[inline(always)]
 pub fn transpose<S: Simd>(v: [Lanes<S>; LANES]) -> [Lanes<S>; LANES] {
     shuffle(shuffle(shuffle(shuffle(v))))
 }
 
-/// Written out: as a loop over arrays it went through memory.
+/// Written out, because as a loop over arrays it went through memory.
 #[inline(always)]
 fn shuffle<S: Simd>(v: [Lanes<S>; LANES]) -> [Lanes<S>; LANES] {
     [
@@ -33,7 +33,7 @@ fn shuffle<S: Simd>(v: [Lanes<S>; LANES]) -> [Lanes<S>; LANES] {
     ]
 }
 
-/// Writes `packs` (one a feature) as rows of length `packs.len()`; `rows` may hold fewer than sixteen of them.
+/// Writes `packs` (one per feature) as rows of length `packs.len()`; `rows` may hold fewer than sixteen of them.
 #[inline(always)]
 pub fn unpack_rows<S: Simd>(token: S, packs: &[Pack], rows: &mut [f32]) {
     let width = packs.len();
@@ -59,7 +59,7 @@ pub fn unpack_rows<S: Simd>(token: S, packs: &[Pack], rows: &mut [f32]) {
     }
 }
 
-/// Reads rows of length `packs.len()` into packs; lanes beyond the rows given keep what they had.
+/// Reads rows of length `packs.len()` into packs; lanes beyond the given rows are not changed.
 #[inline(always)]
 pub fn pack_rows<S: Simd>(token: S, rows: &[f32], packs: &mut [Pack]) {
     let width = packs.len();
@@ -88,10 +88,10 @@ pub fn pack_rows<S: Simd>(token: S, rows: &[f32], packs: &mut [Pack]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Isa, Task};
+    use crate::{Isa, SimdTask};
 
     struct RoundTrip<'a>(&'a [f32], &'a mut [Pack], &'a mut [f32]);
-    impl Task for RoundTrip<'_> {
+    impl SimdTask for RoundTrip<'_> {
         type Output = ();
         #[inline(always)]
         fn run<S: Simd>(self, token: S) {

@@ -1,4 +1,4 @@
-//! What every entry of an observation and of an action means, in the order in which [`Stage::observe`] writes them.
+//! The meaning of each entry of an observation and of an action, in the order in which [`Stage::observe`] writes them.
 //! The size of an observation is the length of this list.
 //!
 //! [`Stage::observe`]: super::Stage::observe
@@ -52,7 +52,7 @@ fn of_part<T: Scalar>(part: ObservationPart, robot: &Robot, model: &Model<T>, en
         ObservationPart::Inertia => {
             for body in bodies() {
                 for row in AXES {
-                    // Reciprocals of inertias and squares of lengths are added with masses left out: no unit fits.
+                    // These sum reciprocals of inertias and squared lengths without masses, so that no unit applies.
                     entries.extend(
                         AXES.map(|column| Entry::new(format!("{body} inertia {row}{column}"), "mixed")),
                     );
@@ -64,7 +64,7 @@ fn of_part<T: Scalar>(part: ObservationPart, robot: &Robot, model: &Model<T>, en
         }
         ObservationPart::AngularVelocityAboutCom => {
             for body in bodies() {
-                along(&format!("{body} angular velocity about the center of mass,"), &AXES, "rad/s");
+                along(&format!("{body} angular velocity about the centre of mass,"), &AXES, "rad/s");
             }
         }
         ObservationPart::Torques => {
@@ -84,7 +84,7 @@ pub(super) fn action<T: Scalar>(robot: &Robot, model: &Model<T>) -> Vec<Entry> {
     model.actuators().iter().map(entry).collect()
 }
 
-/// A name for each degree of freedom: that of its joint, with the number of the axis if there are several.
+/// Names of the degrees of freedom: the joint's name, with the number of the axis if there are several.
 fn dofs(robot: &Robot) -> Vec<String> {
     let mut names = Vec::new();
     for joint in &robot.joints {
@@ -98,7 +98,7 @@ fn dofs(robot: &Robot) -> Vec<String> {
 
 fn contacts(robot: &Robot, entries: &mut Vec<Entry>) {
     for (change, unit) in [("velocity", "m/s"), ("angular velocity", "rad/s")] {
-        // The ground counts as a body here, as published observations have it.
+        // The ground counts as a body here, as in the published observations.
         for body in robot.bodies.iter().map(|body| body.name.as_str()).chain(["ground"]) {
             entries.extend(AXES.map(|axis| {
                 Entry::new(format!("{body} {change} change {axis} by contacts, within ±1"), unit)

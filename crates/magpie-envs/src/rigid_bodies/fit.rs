@@ -1,4 +1,4 @@
-//! Whether a robot fits a task: a short trial before anything is spent.
+//! A short trial that checks whether a robot suits a task, before a run starts.
 
 use magpie_physics::robot::{GroundEnds, Robot};
 use magpie_physics::{Model, Perturbation, World, lowest_point, refresh, set_pose};
@@ -11,24 +11,23 @@ use crate::task::Task;
 /// Steps of the trial.
 const STEPS: usize = 100;
 
-/// No robot of this size should be faster (m/s): springs that are too stiff for the time step are.
+/// A robot of this size cannot be faster (m/s), unless its springs are too stiff for the time step.
 const FASTEST: f32 = 100.0;
 
-/// A robot whose fastest body stays below this (m/s) does not move.
+/// A robot whose fastest body stays below this speed (m/s) does not move.
 const SLOWEST: f32 = 1e-3;
 
-/// Episodes that last no longer than this with any of the actions tried teach nothing.
+/// If no trial episode lasts longer than this, there is nothing to learn.
 const SHORTEST: usize = 4;
 
-/// Deeper in the ground than this (m) at the start, a robot is thrown up by the first contact. The feet of walker2d start
-/// 2 cm deep, as published.
+/// If the robot starts deeper in the ground than this (m), the first contact throws it up. The feet of walker2d start 2
+/// cm deep, as published.
 const DEEPEST: f64 = 0.05;
 
-/// Runs sixteen short episodes, one without any action and fifteen with random actions. Returns warnings, in sentences.
+/// Runs sixteen short episodes: one without actions, and fifteen with random actions. Returns warnings, in sentences.
 ///
 /// # Errors
-/// If nothing can be learned: no actuators, no episode that survives its first step, or physics that leaves the range of
-/// numbers.
+/// If nothing can be learned: the robot has no actuators, no episode survives its first step, or the physics diverges.
 pub fn examine(
     task: &Task,
     robot: &Robot,
@@ -62,25 +61,25 @@ pub fn examine(
     }
     if fastest > FASTEST {
         warnings.push(format!(
-            "robot {:?}: random actions drive a body to {fastest:.0} m/s, so the physics is unstable and returns mean nothing; \
+            "robot {:?}: random actions drive a body to {fastest:.0} m/s, so the physics is unstable and returns are meaningless; \
              lower the stiffness of joints or the strength of actuators, or raise world.substeps",
             robot.name
         ));
     }
     if fastest < SLOWEST {
         warnings.push(format!(
-            "robot {:?}: in {STEPS} steps with random actions nothing moves; raise world.control_dt or the strength of actuators",
+            "robot {:?}: nothing moves in {STEPS} steps with random actions; raise world.control_dt or the strength of actuators",
             robot.name
         ));
     }
     Ok(warnings)
 }
 
-/// What the trial saw.
+/// The results of the trial.
 struct Trial {
-    /// Steps survived by each episode.
+    /// Length of each episode.
     lengths: Vec<usize>,
-    /// The fastest body before the end of its episode; NaN if it left the range of numbers.
+    /// Largest speed of a body before the end of its episode; NaN if the physics diverged.
     fastest: f32,
 }
 
@@ -100,7 +99,7 @@ fn try_out(task: &Task, robot: &Robot, perturbation: &Perturbation) -> Trial {
         let lived = (length + 1).min(STEPS) * velocities;
         for v in vel[..lived].chunks_exact(3) {
             let speed = (v[0] * v[0] + v[1] * v[1] + v[2] * v[2]).sqrt();
-            // NaN stays.
+            // Once NaN, it stays NaN.
             if speed.is_nan() || speed > trial.fastest {
                 trial.fastest = speed;
             }
@@ -131,8 +130,8 @@ fn in_the_ground(robot: &Robot) -> Option<String> {
         .max_by(|&a, &b| depth(a).total_cmp(&depth(b)))?;
     (depth(deepest) > DEEPEST).then(|| {
         format!(
-            "robot {:?}: body {:?} starts {:.2} m inside the ground and will be thrown up; raise placement.root_at by as \
-             much, or use placement = \"on_ground\"",
+            "robot {:?}: body {:?} starts {:.2} m inside the ground and will be thrown up; raise placement.root_at by this \
+             amount, or use placement = \"on_ground\"",
             robot.name,
             robot.bodies[deepest].name,
             depth(deepest)
@@ -151,8 +150,8 @@ fn healthy(task: &Task) -> String {
     };
     let ends = [range("height", task.healthy.height, "m"), range("pitch", task.healthy.pitch, "rad")];
     match ends.into_iter().flatten().collect::<Vec<_>>() {
-        none if none.is_empty() => "the task ends episodes only where a state is not finite".to_owned(),
-        some => format!("the task ends episodes where the root's {}", some.join(" or its ")),
+        none if none.is_empty() => "the task ends episodes only if the state is not finite".to_owned(),
+        some => format!("the task ends episodes when the root's {}", some.join(" or its ")),
     }
 }
 
@@ -183,7 +182,7 @@ mod tests {
         assert_eq!(
             examined("walker2d", &low).unwrap_err(),
             "no episode of robot \"hopper\" on walker2d survives its first step: the root starts at a height of 0.50 m; \
-             the task ends episodes where the root's height leaves 0.7 to 2 m or its pitch leaves -1 to 1 rad; use a task \
+             the task ends episodes when the root's height leaves 0.7 to 2 m or its pitch leaves -1 to 1 rad; use a task \
              file whose `healthy` ranges fit the robot, or change the robot's placement"
         );
     }
@@ -217,7 +216,7 @@ mod tests {
         let stiff = HOPPER.replace("stiffness = 10000", "stiffness = 800000");
         assert_ne!(stiff, HOPPER);
         let error = examined("hopper", &stiff).unwrap_err();
-        assert!(error.contains("beyond all numbers"), "{error}");
+        assert!(error.contains("diverge"), "{error}");
     }
 
     #[test]

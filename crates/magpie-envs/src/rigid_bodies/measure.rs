@@ -8,7 +8,7 @@ use super::stage::pitch;
 use crate::measure::{Measure, Quantity};
 
 impl Measure {
-    /// Measures the step that has just been made with `action`.
+    /// Measures the last step, which was made with `action`.
     #[inline(always)]
     pub(super) fn write<N: Number>(
         &self,
@@ -30,7 +30,7 @@ impl Measure {
 }
 
 impl Quantity {
-    /// Writes its dimensions.
+    /// Writes the dimensions of the quantity.
     #[inline(always)]
     pub(super) fn write<N: Number>(
         self,
@@ -61,7 +61,7 @@ impl Quantity {
                 let two = w.constant(2.0);
                 let sin = two * w.mul_add(z, x * y);
                 let cos = w.mul_add(w, x * x) - y.mul_add(y, z * z);
-                // cos and sin of atan2(sin, cos) without the detour; a root that points straight up has no heading.
+                // cos and sin of atan2(sin, cos), computed directly; a root that points straight up has no heading.
                 let length = cos.mul_add(cos, sin * sin).sqrt();
                 let heading = length.gt(length.constant(1e-12));
                 let share = length.constant(1.0) / length.max(length.constant(1e-12));
@@ -93,7 +93,7 @@ fn store_one<N: Number>(value: N, out: &mut [N::Pack]) {
     }
 }
 
-/// 1 where a contact changed the velocity of `body` during the step, 0 elsewhere.
+/// 1 if a contact changed the velocity of `body` during the step, otherwise 0.
 #[inline(always)]
 fn touched<N: Number>(token: N::Token, world: &World<N::Pack>, body: usize) -> N {
     let change = Vec3::<N>::load(token, &world.impacts[body].vel);

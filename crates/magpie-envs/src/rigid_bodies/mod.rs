@@ -1,4 +1,4 @@
-//! The simulator that comes with magpie: robots of rigid bodies on spring joints, in SIMD lanes.
+//! magpie's own simulator: robots of rigid bodies on spring joints, in SIMD lanes.
 
 mod entries;
 mod fit;
@@ -21,7 +21,7 @@ pub use options::{Clip, EnvironmentError, Options};
 pub use replay::{Replayed, States, replay_f32, replay_f64};
 pub use stage::Stage;
 
-/// Makes worlds of one robot on one task.
+/// Creates worlds of one robot on one task.
 struct RigidBodies(Arc<Setting>);
 
 /// What all worlds share.
@@ -29,7 +29,7 @@ struct Setting {
     /// The task with its robot, in the precision of the lanes.
     stage: Stage<f32>,
     measure: Measure,
-    /// Observations and rewards are limited to plus or minus this.
+    /// Observations and rewards are clipped to ± this value.
     clip: Option<f32>,
     rest_angles: Vec<f32>,
 }

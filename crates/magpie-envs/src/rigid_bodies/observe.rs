@@ -1,4 +1,4 @@
-//! Writing observations, index by index as the published tasks have them.
+//! Writing observations in the order of the published tasks.
 
 use magpie_physics::{Quat, Vec3, World, rates};
 use magpie_simd::{Number, Scalar};
@@ -6,7 +6,7 @@ use magpie_simd::{Number, Scalar};
 use super::stage::{Stage, limited, pitch};
 use crate::task::ObservationPart;
 
-/// Fills packs one after the other.
+/// Writes packs one after the other.
 struct Writer<'a, P> {
     rest: std::slice::IterMut<'a, P>,
 }
@@ -28,7 +28,7 @@ impl<P> Writer<'_, P> {
 }
 
 impl<T: Scalar> Stage<T> {
-    /// Observes the current state after `action` (empty at reset). Needs up-to-date frames and angles.
+    /// Observes the current state after `action` (empty at reset). Frames and angles must be up to date.
     #[inline(always)]
     pub fn observe<N: Number<Scalar = T>>(
         &self,
@@ -93,7 +93,7 @@ impl<T: Scalar> Stage<T> {
         }
     }
 
-    /// Velocity changes by contacts of all bodies and the ground, then the angular ones.
+    /// Velocity changes by contacts of all bodies and the ground, followed by the angular ones.
     #[inline(always)]
     fn contacts<N: Number<Scalar = T>>(
         &self,
@@ -111,7 +111,7 @@ impl<T: Scalar> Stage<T> {
         w.put3(Vec3::<N>::zero(token));
     }
 
-    /// Inertia of each body about the center of mass.
+    /// Inertia of each body about the centre of mass.
     #[inline(always)]
     fn inertia<N: Number<Scalar = T>>(
         &self,
@@ -123,7 +123,7 @@ impl<T: Scalar> Stage<T> {
         for (index, (body, mass)) in world.bodies.iter().zip(self.model.masses()).enumerate() {
             let d = Vec3::<N>::load(token, &body.pos) - com;
             let spread = N::splat(token, mass) * d.dot(d);
-            // The inverse inertia and the missing mass of d dᵀ are what the published task computes.
+            // The published task uses the inverse inertia and leaves out the mass in d dᵀ.
             let j = Vec3::<N>::splat(token, &self.model.inverse_inertia(index));
             let (xy, xz, yz) = (-(d.x * d.y), -(d.x * d.z), -(d.y * d.z));
             w.put3(Vec3::new(j.x + spread - d.x * d.x, xy, xz));
@@ -132,7 +132,7 @@ impl<T: Scalar> Stage<T> {
         }
     }
 
-    /// Angular velocity of each body about the center of mass.
+    /// Angular velocity of each body about the centre of mass.
     #[inline(always)]
     fn about_com<N: Number<Scalar = T>>(
         &self,

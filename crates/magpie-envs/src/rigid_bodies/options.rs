@@ -1,4 +1,4 @@
-//! Choosing a robot, a measure and a world for a task.
+//! The options of an environment: robot, measure and world.
 
 use std::sync::Arc;
 
@@ -10,38 +10,38 @@ use super::{RigidBodies, Setting, Stage, entries};
 use crate::environment::{Description, DescriptionError, Environment};
 use crate::task::Task;
 
-/// What can be chosen about an environment; the default is the task as published.
+/// The options of an environment; the default is the task as published.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
-    /// A robot other than the task's own.
+    /// A robot other than the task's.
     pub robot: Option<Robot>,
-    /// Name of the measure; the task's first if not given.
+    /// Name of the measure; by default, the task's first one.
     pub measure: Option<String>,
-    /// Limits of observations and rewards.
+    /// Clipping of observations and rewards.
     pub clip: Clip,
     /// Changes to the world.
     pub perturbation: Perturbation,
 }
 
-/// Whether observations and rewards are limited.
+/// Whether observations and rewards are clipped.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub enum Clip {
-    /// As the task says (humanoid ±10, the others not at all).
+    /// As the task specifies (humanoid ±10, the others not at all).
     #[default]
     Task,
     /// Never.
     Off,
-    /// To plus or minus this.
+    /// To ± this value.
     To(f32),
 }
 
-/// Why an environment cannot be made.
+/// Why an environment cannot be created.
 #[derive(Debug, thiserror::Error)]
 pub enum EnvironmentError {
     /// No task has this name.
     #[error("there is no task {asked:?}; {remedy}")]
     UnknownTask {
-        /// The name that was asked for.
+        /// The requested name.
         asked: String,
         /// The nearest name, or all of them.
         remedy: String,
@@ -51,23 +51,23 @@ pub enum EnvironmentError {
     UnknownMeasure {
         /// The task.
         task: String,
-        /// The name that was asked for.
+        /// The requested name.
         asked: String,
         /// The nearest name, or all of them.
         remedy: String,
     },
-    /// The task file is wrong.
+    /// The task file is invalid.
     #[error(transparent)]
     TaskFile(#[from] DataFileError),
-    /// The robot is wrong.
+    /// The robot is invalid.
     #[error(transparent)]
     Robot(#[from] RobotError),
-    /// The perturbation is wrong.
+    /// The perturbation is invalid.
     #[error(transparent)]
     Perturbation(#[from] PerturbationError),
-    /// The measure counts feet and the robot has none.
+    /// The measure requires feet, but the robot has none.
     #[error(
-        "robot \"{robot}\" has no feet, so {measure} cannot be measured; name some in `feet`, or choose another measure"
+        "robot \"{robot}\" has no feet, so {measure} cannot be measured; list bodies in `feet`, or choose another measure"
     )]
     NoFeet {
         /// The robot.
@@ -75,7 +75,7 @@ pub enum EnvironmentError {
         /// The measure.
         measure: String,
     },
-    /// The robot cannot act.
+    /// The robot has no actuators.
     #[error(
         "robot {robot:?} has no actuators, so there is nothing to learn; give a joint an actuator_strength"
     )]
@@ -83,16 +83,16 @@ pub enum EnvironmentError {
         /// The robot.
         robot: String,
     },
-    /// The physics leaves the range of numbers.
+    /// The physics diverges.
     #[error(
-        "robot {robot:?}: random actions drive a body beyond all numbers; lower the stiffness of joints or the strength of \
+        "robot {robot:?}: random actions make the physics diverge; lower the stiffness of joints or the strength of \
          actuators, or raise world.substeps"
     )]
     Explodes {
         /// The robot.
         robot: String,
     },
-    /// Every episode is over at once.
+    /// Every episode ends in its first step.
     #[error(
         "no episode of robot {robot:?} on {task} survives its first step: {start}; {healthy}; use a task file whose \
          `healthy` ranges fit the robot, or change the robot's placement"
@@ -102,15 +102,15 @@ pub enum EnvironmentError {
         task: String,
         /// The robot.
         robot: String,
-        /// How it starts.
+        /// The start of an episode.
         start: String,
-        /// What the task asks for.
+        /// The task's conditions for termination.
         healthy: String,
     },
-    /// A limit that limits nothing or everything.
+    /// An invalid clipping value.
     #[error("clip is {0}, but must be a finite number above 0")]
     Clip(f32),
-    /// There is nothing to observe or to measure.
+    /// Observations or measures are empty.
     #[error(transparent)]
     Description(#[from] DescriptionError),
 }

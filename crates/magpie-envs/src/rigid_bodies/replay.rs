@@ -1,15 +1,15 @@
-//! Replaying recorded actions from given states, in either precision, without resets: how results are compared with
-//! other simulators and how a recorded motion is looked at again.
+//! Replaying recorded actions from given states, in either precision, without resets: for comparisons with other
+//! simulators and for looking at a recorded motion again.
 
 use magpie_physics::robot::Robot;
 use magpie_physics::{BodyState, Model, Perturbation, World, set_pose, step};
-use magpie_simd::{Isa, Lanes, Number, PackOf, Scalar, Simd, Task};
+use magpie_simd::{Isa, Lanes, Number, PackOf, Scalar, Simd, SimdTask};
 use rayon::prelude::*;
 
 use super::stage::Stage;
 use crate::measure::Quantity;
 
-/// States of N worlds, row-major `[N, B, ·]`. B counts the ground as the last body, as published data does.
+/// States of N worlds, row-major `[N, B, ·]`. B includes the ground as the last body, as in published data.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct States<T> {
     /// Centres of mass `[N, B, 3]`.
@@ -22,18 +22,18 @@ pub struct States<T> {
     pub ang: Vec<T>,
 }
 
-/// What a replay gives after every step, row-major `[N, T, ·]`.
+/// The results after every step of a replay, row-major `[N, T, ·]`.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Replayed<T> {
     /// States `[N·T, B, ·]`.
     pub states: States<T>,
-    /// Observations, not limited.
+    /// Observations, not clipped.
     pub obs: Vec<T>,
-    /// Rewards, not limited.
+    /// Rewards, not clipped.
     pub reward: Vec<T>,
-    /// 1 where the task would have ended the episode.
+    /// 1 if the task would have ended the episode.
     pub done: Vec<T>,
-    /// Which feet touched something.
+    /// The feet that touched something.
     pub feet_contact: Vec<T>,
     /// Height of the lowest foot.
     pub jump: Vec<T>,
@@ -45,17 +45,17 @@ pub struct Replayed<T> {
     pub contact_ang: Vec<T>,
 }
 
-/// What a replay measures, in the order of [`Replayed`].
+/// The quantities measured in a replay, in the order of [`Replayed`].
 const MEASURED: [Quantity; 3] = [Quantity::FootContacts, Quantity::LowestFoot, Quantity::Heading];
 
-/// In double precision, one world at a time.
+/// Replays in double precision, one world at a time.
 pub fn replay_f64(stage: &Stage<f64>, start: &States<f64>, actions: &[f64], steps: usize) -> Replayed<f64> {
     replay_with(stage, start, actions, steps, 1, |start, actions| {
         replay_group::<f64>((), stage, start, actions, steps)
     })
 }
 
-/// In single precision, sixteen worlds at a time.
+/// Replays in single precision, sixteen worlds at a time.
 pub fn replay_f32(
     isa: Isa,
     stage: &Stage<f32>,
@@ -64,7 +64,7 @@ pub fn replay_f32(
     steps: usize,
 ) -> Replayed<f32> {
     struct Replay<'a>(&'a Stage<f32>, &'a States<f32>, &'a [f32], usize);
-    impl Task for Replay<'_> {
+    impl SimdTask for Replay<'_> {
         type Output = Replayed<f32>;
         #[inline(always)]
         fn run<S: Simd>(self, token: S) -> Replayed<f32> {
@@ -77,7 +77,7 @@ pub fn replay_f32(
     })
 }
 
-/// Cuts the worlds into groups of `lanes`, replays them on all cores and puts the results together in order.
+/// Divides the worlds into groups of `lanes`, replays them on all cores and concatenates the results in order.
 fn replay_with<T: Scalar>(
     stage: &Stage<T>,
     start: &States<T>,
@@ -124,7 +124,7 @@ fn replay_group<N: Number>(
     let moving = stage.model.body_count();
     let count = start.pos.len() / (3 * (moving + 1));
     let mut world: World<N::Pack> = World::new(&stage.model);
-    // Idle lanes repeat the first world.
+    // Unused lanes repeat the first world.
     for lane in 0..N::Pack::LANES {
         start.write(if lane < count { lane } else { 0 }, lane, &mut world);
     }
@@ -176,7 +176,7 @@ fn replay_group<N: Number>(
 }
 
 impl<T: Scalar> States<T> {
-    /// `worlds` times the robot in its default pose.
+    /// `worlds` copies of the robot in its default pose.
     pub fn at_rest(robot: &Robot, worlds: usize) -> States<T> {
         let model: Model<f64> = Model::new(robot, &Perturbation::default());
         let mut world = World::new(&model);
@@ -193,7 +193,7 @@ impl<T: Scalar> States<T> {
         start
     }
 
-    /// Puts world `index` of these states into a lane.
+    /// Writes world `index` of these states into a lane.
     pub fn write<P: PackOf<T>>(&self, index: usize, lane: usize, world: &mut World<P>) {
         let with_ground = world.bodies.len() + 1;
         for (b, body) in world.bodies.iter_mut().enumerate() {
@@ -209,7 +209,7 @@ impl<T: Scalar> States<T> {
         }
     }
 
-    /// Appends the state of a lane; the ground stays where it is in `start`.
+    /// Appends the state of a lane; the ground keeps its state from `start`.
     fn read<P: PackOf<T>>(&mut self, lane: usize, world: &World<P>, start: &States<T>) {
         let one = |pack: &P| pack.lanes()[lane];
         for body in &world.bodies {

@@ -1,4 +1,4 @@
-//! A task with its robot, prepared for one precision: what every environment of a batch shares.
+//! A task with its robot, prepared for one precision and shared by all environments of a batch.
 
 use magpie_physics::robot::Robot;
 use magpie_physics::{Model, Perturbation, Quat, Vec3, World};
@@ -8,24 +8,24 @@ use super::entries;
 use crate::environment::Entry;
 use crate::task::{ForwardOf, Task};
 
-/// The immutable half of a simulation; the other half is a [`World`].
+/// The immutable part of a simulation; the mutable part is a [`World`].
 #[derive(Debug, Clone)]
 pub struct Stage<T> {
     /// The task.
     pub task: Task,
-    /// The robot under its perturbation.
+    /// The robot with its perturbation.
     pub model: Model<T>,
     pub(crate) root: usize,
     pub(crate) feet: Vec<usize>,
     /// Share of each body in the total mass.
     pub(crate) mass_shares: Vec<T>,
-    /// Entries of an action in the order in which their torques are observed: that of the joints.
+    /// The entries of an action in the order in which their torques are observed, which is that of the joints.
     pub(crate) torque_order: Vec<usize>,
     observation_size: usize,
 }
 
 impl<T: Scalar> Stage<T> {
-    /// Sets `robot` on `task`. The perturbation must have been checked against the robot.
+    /// Combines `robot` and `task`. The perturbation must have been checked against the robot.
     pub fn new(task: &Task, robot: &Robot, perturbation: &Perturbation) -> Stage<T> {
         let total: f64 = robot.bodies.iter().map(|b| b.mass).sum();
         let model: Model<T> = Model::new(robot, perturbation);
@@ -44,27 +44,27 @@ impl<T: Scalar> Stage<T> {
         }
     }
 
-    /// Number of entries of an observation.
+    /// The number of entries of an observation.
     pub fn observation_size(&self) -> usize {
         self.observation_size
     }
 
-    /// What the entries of an observation mean.
+    /// The meanings of the entries of an observation.
     pub fn observation_entries(&self, robot: &Robot) -> Vec<Entry> {
         entries::observation(&self.task.observation, robot, &self.model)
     }
 
-    /// What the entries of an action mean.
+    /// The meanings of the entries of an action.
     pub fn action_entries(&self, robot: &Robot) -> Vec<Entry> {
         entries::action(robot, &self.model)
     }
 
-    /// Number of entries of an action.
+    /// The number of entries of an action.
     pub fn action_size(&self) -> usize {
         self.model.action_size()
     }
 
-    /// The x whose progress is rewarded.
+    /// The x coordinate whose progress is rewarded.
     #[inline(always)]
     pub fn forward_position<N: Number<Scalar = T>>(&self, token: N::Token, world: &World<N::Pack>) -> N {
         match self.task.reward.forward_of {
@@ -86,7 +86,7 @@ impl<T: Scalar> Stage<T> {
         sum
     }
 
-    /// Reward of the step that ended in `world`, having started with `forward_before`.
+    /// The reward of the step that ended in `world` and started with `forward_before`.
     #[inline(always)]
     pub fn reward<N: Number<Scalar = T>>(
         &self,
@@ -124,7 +124,7 @@ impl<T: Scalar> Stage<T> {
         total
     }
 
-    /// Where the root has left its healthy range, or is nowhere: a state that is not finite ends its episode.
+    /// Whether the root has left its healthy range; a state that is not finite counts as well.
     #[inline(always)]
     pub fn fallen<N: Number<Scalar = T>>(&self, token: N::Token, world: &World<N::Pack>) -> N::Mask {
         let root = &world.bodies[self.root];
@@ -153,7 +153,7 @@ pub(crate) fn pitch<N: Number>(q: Quat<N>) -> N {
     sine.clamp(-one, one).asin()
 }
 
-/// Each component limited to ±1.
+/// Clips each component to ±1.
 #[inline(always)]
 pub(crate) fn limited<N: Number>(v: Vec3<N>) -> Vec3<N> {
     let one = v.x.constant(1.0);

@@ -1,16 +1,16 @@
-//! The worlds of a chunk: resets and steps, sixteen environments in one pass through the physics.
+//! The worlds of a chunk: resets and steps, sixteen environments per pass through the physics.
 
 use std::sync::Arc;
 
 use magpie_physics::{BodyState, World, refresh, replace, set_pose, step, touch};
-use magpie_simd::{Isa, Lanes, Mask, Number, Pack, Simd, Task};
+use magpie_simd::{Isa, Lanes, Mask, Number, Pack, Simd, SimdTask};
 
 use super::Setting;
 use crate::group::{Group, LaneSet, members};
 use crate::simulator::{ResetDraws, Simulation};
 use crate::task::ObservationPart;
 
-/// Numbers that are the state of a body: position, rotation, velocity, angular velocity.
+/// The number of values in the state of a body: position, rotation, velocity, angular velocity.
 pub(super) const BODY: usize = 13;
 
 /// The worlds of one chunk.
@@ -21,7 +21,7 @@ pub(super) struct Worlds {
     fresh: Fresh,
 }
 
-/// Where a reset builds poses and observations of a whole group before those of its lanes are copied.
+/// Memory in which a reset poses and observes a whole group before the requested lanes are copied.
 struct Fresh {
     angles: Vec<Pack>,
     velocities: Vec<Pack>,
@@ -47,7 +47,7 @@ impl Worlds {
 impl Simulation for Worlds {
     fn reset(&mut self, group: usize, lanes: LaneSet, draws: ResetDraws, out: &mut Group) {
         struct Reset<'a>(&'a Setting, &'a mut World<Pack>, &'a mut Fresh, LaneSet, &'a mut Group);
-        impl Task for Reset<'_> {
+        impl SimdTask for Reset<'_> {
             type Output = ();
             #[inline(always)]
             fn run<S: Simd>(self, token: S) {
@@ -62,7 +62,7 @@ impl Simulation for Worlds {
 
     fn step(&mut self, actions: &[Pack], out: &mut [Group]) {
         struct Step<'a>(&'a Setting, &'a mut [World<Pack>], &'a [Pack], &'a mut [Group]);
-        impl Task for Step<'_> {
+        impl SimdTask for Step<'_> {
             type Output = ();
             #[inline(always)]
             fn run<S: Simd>(self, token: S) {
@@ -90,7 +90,7 @@ impl Simulation for Worlds {
 }
 
 impl Fresh {
-    /// Joint angles and velocities of new episodes.
+    /// Draws joint angles and velocities for new episodes.
     fn draw(&mut self, setting: &Setting, lanes: LaneSet, draws: ResetDraws) {
         let width = setting.stage.task.reset_noise as f32;
         for lane in members(lanes) {
@@ -106,7 +106,7 @@ impl Fresh {
 }
 
 impl Setting {
-    /// Moves sixteen worlds by one step.
+    /// Steps sixteen worlds.
     #[inline(always)]
     fn step<S: Simd>(&self, token: S, world: &mut World<Pack>, action: &[Pack], out: &mut Group) {
         let stage = &self.stage;

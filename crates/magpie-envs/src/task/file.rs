@@ -1,4 +1,4 @@
-//! The task file, as it is written: one struct a TOML table.
+//! The structure of a task file: one struct per TOML table.
 
 use magpie_settings::Row;
 use serde::Deserialize;

@@ -1,4 +1,4 @@
-//! Tasks as data: what is observed, rewarded and forbidden, how behaviour is measured, and what a search should know.
+//! Tasks as data: observation, reward, termination, measures, and hints for a search.
 
 mod file;
 mod read;
@@ -13,41 +13,41 @@ use crate::rigid_bodies::EnvironmentError;
 
 pub use read::TASKS;
 
-/// A task, valid by construction: only the reader of task files makes one.
+/// A task, valid by construction: tasks come only from the reader of task files.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Task {
-    /// What the task is called in messages, folders and tables.
+    /// The name in messages, directories and tables.
     pub name: String,
-    /// The robot that the task is made for.
+    /// The robot that the task was made for.
     pub robot: TaskRobot,
-    /// What the agent sees, part by part.
+    /// The parts of the observation.
     pub observation: Vec<ObservationPart>,
-    /// What a step earns.
+    /// The reward of a step.
     pub reward: Reward,
-    /// Outside of this the episode ends.
+    /// The episode ends when the root leaves these ranges.
     pub healthy: Healthy,
-    /// At reset, angle and velocity of every joint get noise, uniform within plus or minus this (rad, rad/s).
+    /// Reset noise on the angle and velocity of every joint, uniform within ± this value (rad, rad/s).
     pub reset_noise: f64,
-    /// Observations and rewards are limited to plus or minus this, where that is part of the task.
+    /// Observations and rewards are clipped to ± this value, if that is part of the task.
     pub clip: Option<f32>,
     /// An episode is truncated after this many steps.
     pub episode_steps: u32,
-    /// How behaviour can be measured; the first is the default.
+    /// The available measures; the first is the default.
     pub measures: Vec<Measure>,
-    /// What a search should know of the task.
+    /// Hints for a search.
     pub hints: SearchHints,
 }
 
-/// Where the robot of a task comes from.
+/// The robot of a task.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TaskRobot {
-    /// One of the robots that come with magpie.
+    /// One of the built-in robots.
     Builtin(String),
     /// A robot file.
     File(PathBuf),
 }
 
-/// A part of an observation; the entries of each are listed by `magpie envs TASK --entries`.
+/// A part of an observation; `magpie envs TASK --entries` lists the entries of each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ObservationPart {
@@ -55,7 +55,7 @@ pub enum ObservationPart {
     Height,
     /// Rotation of the root as a quaternion w, x, y, z.
     Rotation,
-    /// Its w and y, for planar robots.
+    /// Components w and y of that quaternion, for planar robots.
     PlanarRotation,
     /// Pitch of the root.
     Pitch,
@@ -73,35 +73,35 @@ pub enum ObservationPart {
     JointRates,
     /// Changes of velocity and angular velocity of every body by contacts.
     Contacts,
-    /// Inertia of every body about the center of mass.
+    /// Inertia of every body about the centre of mass.
     Inertia,
     /// Velocity of every body, weighted by its share of the mass.
     VelocityShares,
-    /// Angular velocity of every body about the center of mass.
+    /// Angular velocity of every body about the centre of mass.
     AngularVelocityAboutCom,
     /// Torque of every actuator.
     Torques,
 }
 
-/// What a step earns: the sum of these terms.
+/// The reward of a step: the sum of these terms.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Reward {
     /// Per m/s along +x.
     pub forward: f64,
-    /// Whose velocity along +x.
+    /// The point whose velocity along +x counts.
     pub forward_of: ForwardOf,
     /// Per m/s of the root along +y.
     pub sideways: f64,
     /// Per m/s of the root along +z.
     pub upward: f64,
-    /// Per rad/s of the root about z, counterclockwise.
+    /// Per rad/s of the root about z, anticlockwise.
     pub turning: f64,
-    /// Per step, the terminating one included.
+    /// Per step, including the terminating one.
     pub alive: f64,
     /// Per squared entry of the action.
     pub control_cost: f64,
-    /// Per squared velocity change by contacts, each limited to ±1 m/s.
+    /// Per squared velocity change by contacts, each clipped to ±1 m/s.
     pub contact_cost: f64,
 }
 
@@ -120,17 +120,17 @@ impl Default for Reward {
     }
 }
 
-/// What has to move forward.
+/// The point that must move forward.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ForwardOf {
     /// The root.
     Root,
-    /// The center of mass of all bodies.
+    /// The centre of mass of all bodies.
     CenterOfMass,
 }
 
-/// Closed intervals for the root; `None` means any value is healthy.
+/// Closed ranges for the root; with `None`, any value is healthy.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Healthy {
     /// Height in m.
@@ -139,25 +139,25 @@ pub struct Healthy {
     pub pitch: Option<[f64; 2]>,
 }
 
-/// What a search should know of a task: defaults of its settings.
+/// Hints for a search: defaults of its settings.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct SearchHints {
-    /// A return below that of a poor but usable policy: what a solution must surpass to enter an empty cell of the soft
+    /// A return below that of a poor but usable policy, which a solution must exceed to enter an empty cell of the soft
     /// archive.
     pub threshold_min: f64,
-    /// The most that a step can cost: what the offset QD-Score adds for each step.
+    /// The largest cost of a step, which the offset QD score adds for each step.
     pub qd_offset: f64,
-    /// Whether exploration noise starts anew (log σ = 0) with every iteration.
+    /// Whether the action noise is reset (log σ = 0) at the start of every iteration.
     pub reset_log_std: bool,
-    /// Initial spread of the branching coefficients, in lengths of a gradient.
+    /// Initial standard deviation of the xNES coefficients, in units of a gradient's length.
     pub sigma0: f64,
     /// Learning rate of the thresholds of the soft archive.
     pub archive_learning_rate: f64,
-    /// Learning rate of Adam; the search's own if not given.
+    /// Learning rate of Adam; if `None`, the search's default.
     pub learning_rate: Option<f64>,
-    /// What a search on the task's own reward pays for each step survived, so that policies that have learned nothing
-    /// do not learn to fall.
+    /// The reward per surviving step that a search on the task's own reward adds, so that untrained policies do not
+    /// learn to fall.
     pub alive_bonus: f64,
 }
 
@@ -176,7 +176,7 @@ impl Default for SearchHints {
 }
 
 impl Task {
-    /// The robot that the task is made for.
+    /// The robot that the task was made for.
     pub fn robot(&self) -> Result<Robot, EnvironmentError> {
         Ok(match &self.robot {
             TaskRobot::Builtin(name) => Robot::builtin(name)?,
@@ -184,7 +184,7 @@ impl Task {
         })
     }
 
-    /// The measure called `name`; the default one if there is no name.
+    /// The measure called `name`, or the default one.
     pub fn measure(&self, name: Option<&str>) -> Result<&Measure, EnvironmentError> {
         let named = |measure: &&Measure| name.is_none_or(|name| measure.name == name);
         self.measures.iter().find(named).ok_or_else(|| EnvironmentError::UnknownMeasure {

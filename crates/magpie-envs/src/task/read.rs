@@ -1,4 +1,4 @@
-//! Reading a task: from text, from a file, or one of those that come with magpie.
+//! Reading a task: from text, from a file, or a built-in one.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use crate::environment::MOST_MEASURES;
 use crate::measure::{Measure, MeasurePart};
 use crate::rigid_bodies::EnvironmentError;
 
-/// Names of the tasks that come with magpie.
+/// Names of the built-in tasks.
 pub const TASKS: [&str; 5] = {
     let mut names = [""; 5];
     let mut i = 0;
@@ -30,15 +30,15 @@ const BUILTIN: [(&str, &str); 5] = [
     ("humanoid", include_str!("../../tasks/humanoid.toml")),
 ];
 
-/// What messages call the file.
+/// The kind of file, for messages.
 const KIND: &str = "task file";
 
-/// An episode of more steps than this is a typing error.
+/// Episodes with more steps than this are certainly a mistake.
 const MOST_STEPS: i64 = 1_000_000;
 
 impl Task {
-    /// Reads a task from the text of a task file. `origin` says in error messages where the text is from; a robot file
-    /// that it names is looked for in `folder`.
+    /// Reads a task from the text of a task file. `origin` names the source of the text in error messages; a robot file
+    /// that the text names is looked for in `folder`.
     ///
     /// # Errors
     /// If the text is not TOML, has unknown or missing keys, or does not describe a task.
@@ -75,7 +75,7 @@ impl Task {
         Ok(build(file, Some(folder)).map_err(|fault| fault.within(origin))?)
     }
 
-    /// Reads a task file. A robot file that it names is looked for beside it.
+    /// Reads a task file. A robot file that it names is looked for in the same directory.
     ///
     /// # Errors
     /// If the file cannot be read, or for the reasons of [`Task::from_toml`].
@@ -84,10 +84,10 @@ impl Task {
         Task::from_toml(&text, &path.display().to_string(), &path.with_file_name(""))
     }
 
-    /// The task called `name` that comes with magpie.
+    /// The built-in task called `name`.
     ///
     /// # Errors
-    /// If there is no task of that name.
+    /// If there is no built-in task of that name.
     pub fn named(name: &str) -> Result<Task, EnvironmentError> {
         match BUILTIN.iter().find(|(known, _)| *known == name) {
             Some((_, text)) => {
@@ -103,28 +103,32 @@ impl Task {
     }
 }
 
-/// Larger numbers in a task are mistakes.
+/// Larger numbers in a task are certainly a mistake.
 const LARGEST: f64 = 1e12;
 
-/// Letters in the name of a task.
+/// The longest name of a task, in letters.
 const LONGEST_NAME: usize = 60;
 
-/// Checks the file and makes the task. A task that comes with magpie has no folder.
+/// Checks the file and builds the task. A built-in task has no folder.
 fn build(file: TaskFile, folder: Option<&Path>) -> Result<Task, DataFault> {
     let fault = |field: &str, found: String, remedy: &str| Err(DataFault::new(field, found, remedy));
     let plain = |c: char| c.is_alphanumeric() || "-_.".contains(c);
     if !file.name.chars().all(plain) || !file.name.starts_with(char::is_alphanumeric) {
-        // Folders of runs are named after it.
+        // Run directories are named after it.
         let found = format!("found {:?}", file.name);
-        return fault("name", found, "use letters, digits, `-`, `_` and `.`, a letter or digit first");
+        return fault(
+            "name",
+            found,
+            "use only letters, digits, `-`, `_` and `.`, starting with a letter or digit",
+        );
     }
     if file.name.chars().count() > LONGEST_NAME {
         let found = format!("found {} letters", file.name.chars().count());
-        return fault("name", found, "folders are named after it: use at most 60");
+        return fault("name", found, "use at most 60, because run directories are named after it");
     }
     if folder.is_some() && TASKS.contains(&file.name.as_str()) {
-        let found = format!("a task {:?} comes with magpie", file.name);
-        return fault("name", found, "choose a name of its own, so that results are not confused");
+        let found = format!("{:?} is the name of a built-in task", file.name);
+        return fault("name", found, "choose another name, so that results are not confused");
     }
     if !(1..=MOST_STEPS).contains(&file.episode_steps) {
         let found = format!("found {}", file.episode_steps);
@@ -139,7 +143,7 @@ fn build(file: TaskFile, folder: Option<&Path>) -> Result<Task, DataFault> {
     }
     for (i, part) in file.observation.iter().enumerate() {
         if file.observation[..i].contains(part) {
-            return fault(&format!("observation[{i}]"), "it is listed before".into(), "list each part once");
+            return fault(&format!("observation[{i}]"), "it is already listed".into(), "list each part once");
         }
     }
     if let Some(clip) = file.clip
@@ -166,7 +170,7 @@ fn build(file: TaskFile, folder: Option<&Path>) -> Result<Task, DataFault> {
     })
 }
 
-/// A built-in robot's name, or a file beside the task's. Built-in tasks name built-in robots.
+/// The name of a built-in robot, or a file in the task's directory. Built-in tasks use built-in robots.
 fn robot(name: &str, folder: &Path) -> Result<TaskRobot, DataFault> {
     if Path::new(name).extension().is_some_and(|extension| extension == "toml") {
         return Ok(TaskRobot::File(folder.join(name)));
@@ -177,7 +181,7 @@ fn robot(name: &str, folder: &Path) -> Result<TaskRobot, DataFault> {
             "robot",
             format!("there is no built-in robot {name:?}"),
             format!(
-                "{} A robot file is named with its ending, as in \"my-robot.toml\"",
+                "{} Write a robot file with its extension, as in \"my-robot.toml\"",
                 magpie_settings::remedy(name, ROBOTS.map(|(name, _)| name))
             ),
         )),
@@ -210,7 +214,7 @@ fn check_reward(reward: &Reward) -> Result<(), DataFault> {
     finite("reward", &terms)?;
     for (key, cost) in &terms[5..] {
         if *cost < 0.0 {
-            let remedy = "a cost is subtracted: write it without the minus";
+            let remedy = "costs are subtracted, so write it without the minus sign";
             return Err(DataFault::new(format!("reward.{key}"), format!("found {cost:?}"), remedy));
         }
     }
@@ -264,7 +268,7 @@ fn check_hints(hints: &SearchHints) -> Result<(), DataFault> {
     }
 }
 
-/// A range with its lower end first; ends may be infinite where `open` says so.
+/// A range with its lower end first; ends may be infinite if `open`.
 fn range(field: &str, Row([low, high]): Row<f64, 2>, open: bool) -> Result<[f64; 2], DataFault> {
     let found = || format!("found [{low:?}, {high:?}]");
     if low.partial_cmp(&high) != Some(std::cmp::Ordering::Less) {
@@ -274,7 +278,7 @@ fn range(field: &str, Row([low, high]): Row<f64, 2>, open: bool) -> Result<[f64;
         return Err(DataFault::new(field, found(), format!("both ends must lie within ±{LARGEST:?}")));
     }
     if !open && low as f32 >= high as f32 {
-        return Err(DataFault::new(field, found(), "the ends are too close together to be told apart"));
+        return Err(DataFault::new(field, found(), "the ends are too close together to be distinguished"));
     }
     Ok([low, high])
 }
@@ -286,7 +290,7 @@ fn healthy(entry: &HealthyEntry) -> Result<Healthy, DataFault> {
 
 fn measures(entries: &[MeasureEntry]) -> Result<Vec<Measure>, DataFault> {
     if entries.is_empty() {
-        return Err(DataFault::new("measure", "there is none", "add at least one [[measure]]"));
+        return Err(DataFault::new("measure", "the task has no measure", "add at least one [[measure]]"));
     }
     for (i, entry) in entries.iter().enumerate() {
         if entry.name.is_empty() || entries[..i].iter().any(|other| other.name == entry.name) {
@@ -294,7 +298,7 @@ fn measures(entries: &[MeasureEntry]) -> Result<Vec<Measure>, DataFault> {
             return Err(DataFault::new(
                 format!("measure[{i}].name"),
                 found,
-                "give each measure a name of its own",
+                "give each measure a unique name",
             ));
         }
     }
@@ -311,7 +315,7 @@ fn measure(entry: &MeasureEntry) -> Result<Measure, DataFault> {
         let field = format!("{at}.dimensions[{i}].range");
         let given = dimension.range.map(|row| range(&field, row, false)).transpose()?;
         let range = given.or(dimension.of.usual_range()).ok_or_else(|| {
-            let remedy = "give the smallest and the largest value that an archive should tell apart";
+            let remedy = "give the smallest and the largest value that an archive should distinguish";
             DataFault::new(field, "missing", remedy)
         })?;
         Ok(MeasurePart { quantity: dimension.of, range })

@@ -1,5 +1,5 @@
-//! A second simulator, as small as can be: points that are pushed about in a plane. Tests of learning and searching
-//! share it, to prove that nothing but a [`Simulator`] is needed for worlds of another kind.
+//! A second, minimal simulator: points that move in a plane. Tests of learning and searching share it, to show that
+//! worlds of another kind need nothing but a [`Simulator`].
 
 use std::sync::Arc;
 
@@ -8,13 +8,13 @@ use magpie_envs::{
 };
 use magpie_simd::{Isa, LANES, Pack};
 
-/// Steps of an episode.
+/// Steps per episode.
 pub const EPISODE: u32 = 40;
-/// Where the world ends, in m from its middle.
+/// The border of the world, in m from its centre.
 const EDGE: f32 = 2.0;
 
-/// A point in the plane. Its two actions are velocities, it sees where it is and is paid for every metre along x; who
-/// leaves the world is out. The measure of a step is the place.
+/// A point in the plane. Its two actions are velocities, its observation is its position, and it is rewarded for every
+/// metre along x. Its episode ends when it leaves the world. The measures of a step are its position.
 pub fn environment() -> Arc<Environment> {
     let place = || vec![Entry::new("x", "m"), Entry::new("y", "m")];
     let dimension = |name: &str| Dimension { name: name.to_owned(), range: [-1.0, 1.0] };
@@ -34,7 +34,7 @@ pub fn environment() -> Arc<Environment> {
 
 struct PointMass;
 
-/// Places, x and y of sixteen points a group.
+/// Positions, x and y of sixteen points per group.
 struct Points(Vec<[Pack; 2]>);
 
 impl Simulator for PointMass {

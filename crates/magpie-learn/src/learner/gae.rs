@@ -4,24 +4,24 @@
 //! δ_t = r_t + γ V_{t+1} - V_t,   A_t = δ_t + γ λ A_{t+1},   R_t = A_t + V_t
 //! ```
 //!
-//! Where an episode ends by itself there is no V_{t+1}; where it is cut off, V_{t+1} is the value of its own last
-//! observation and not of the next episode's first. Neither lets A_{t+1} through.
+//! There is no V_{t+1} after a termination; after a truncation, V_{t+1} is the value of the episode's final
+//! observation, not of the next episode's first one. A_{t+1} does not cross either.
 
-/// One step of one environment, in the units of the rewards.
+/// One step of one environment, in units of the reward.
 #[derive(Debug, Clone, Copy)]
 pub struct Step {
     /// Reward.
     pub reward: f32,
     /// Value of the observation before the step.
     pub value: f32,
-    /// The episode ended with this step.
+    /// Whether the episode ended with this step.
     pub done: bool,
-    /// Value of the observation after the step: used where the episode was cut off (0 where it ended by itself), and
-    /// at the last step of all.
+    /// Value of the observation after the step: used if the episode was truncated (0 if it terminated) and at the very
+    /// last step.
     pub bootstrap: f32,
 }
 
-/// Walks backwards over the steps of one environment; calls `write` with index, advantage and return.
+/// Computes advantages backwards over the steps of one environment; calls `write` with index, advantage and return.
 pub fn advantages(
     steps: impl DoubleEndedIterator<Item = Step> + ExactSizeIterator,
     gamma: f32,
@@ -30,7 +30,7 @@ pub fn advantages(
 ) {
     let mut later: Option<(f32, f32)> = None;
     for (t, step) in steps.enumerate().rev() {
-        // The value and the advantage of what comes next in the same episode.
+        // Value and advantage of the next step in the same episode.
         let (next_value, next_advantage) = match later {
             Some(next) if !step.done => next,
             _ => (step.bootstrap, 0.0),

@@ -1,6 +1,6 @@
-//! Learners: from a rollout, whose rewards have been decided, to a better agent.
+//! Learners: they improve an agent from a rollout whose rewards are final.
 //!
-//! To add one: a file beside [`ppo`](self), and its place in the list [`LearnerName`] with [`build`].
+//! To add one, add a file beside [`ppo`](self) and its entry in [`LearnerName`] and [`build`].
 
 pub mod gae;
 mod ppo;
@@ -19,13 +19,13 @@ use crate::config::TrainConfig;
 use crate::rollout_buffer::RolloutBuffer;
 use ppo::PpoLearner;
 
-/// Improves an agent on what it did.
+/// Improves an agent from its rollouts.
 ///
-/// A learner lives as long as the [`Trainer`](crate::Trainer) that owns it, which may be shorter than the agent:
-/// what has to outlive it belongs into the agent's record.
+/// A learner lives as long as the [`Trainer`](crate::Trainer) that owns it, possibly shorter than the agent. State that
+/// must outlive it belongs in the agent.
 pub trait Learner: Send + Debug {
-    /// Learns from a rollout with final rewards. The same inputs give the same bytes, on any number of threads. If it
-    /// fails, the agent is as it was before the step that failed.
+    /// Learns from a rollout with final rewards. The same inputs give the same result, bit for bit, on any number of
+    /// threads. If it fails, the agent keeps the state it had before the step that failed.
     fn learn(
         &mut self,
         agent: &mut Agent,
@@ -34,38 +34,38 @@ pub trait Learner: Send + Debug {
     ) -> Result<UpdateStats, UpdateError>;
 }
 
-/// Makes a learner for each agent that is to be trained.
+/// Creates a learner for each agent to be trained.
 pub type LearnerFactory = Arc<dyn Fn(&TrainConfig, &Networks) -> Box<dyn Learner> + Send + Sync>;
 
 words! {
-    /// The learners that a configuration can name.
+    /// The built-in learners.
     pub enum LearnerName {
-        /// Proximal policy optimisation: the paper's.
+        /// Proximal policy optimisation, as in the paper.
         Ppo = "ppo",
     }
 }
 
-/// The learner that the configuration names, multiplying with `kernel`.
+/// Builds the configured learner, with `kernel` for matrix products.
 pub(crate) fn build(config: &TrainConfig, networks: &Networks, kernel: Kernel) -> Box<dyn Learner> {
     match config.learner {
         LearnerName::Ppo => Box::new(PpoLearner::new(config, networks, kernel)),
     }
 }
 
-/// What an update did: means over its minibatches.
+/// Statistics of an update: means over its minibatches.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct UpdateStats {
     /// Losses, divergences and norms.
     pub ppo: PpoStats,
-    /// Minibatches used before the policy had moved far enough.
+    /// Minibatches used before the update ended.
     pub minibatches: usize,
-    /// Rows of these minibatches: a row that is used again counts again.
+    /// Rows in these minibatches; a row counts each time it is used.
     pub rows: usize,
     /// Share of the returns' variance that the critic explained before the update.
     pub explained_variance: f64,
 }
 
-/// Numbers that are not finite. The agent is as it was before the minibatch that met them.
+/// A value is not finite. The agent keeps the state it had before that minibatch.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum UpdateError {
     /// A reward.
@@ -76,7 +76,7 @@ pub enum UpdateError {
     },
     /// Loss or gradient.
     #[error(
-        "the loss or a gradient of PPO is not finite (epoch {epoch}, minibatch {minibatch}); a smaller learning rate helps"
+        "the loss or a gradient of PPO is not finite (epoch {epoch}, minibatch {minibatch}); try a smaller learning rate"
     )]
     Loss {
         /// Epoch.
@@ -97,7 +97,7 @@ impl UpdateStats {
         sum.clip_fraction += step.clip_fraction;
         sum.policy_norm += step.policy_norm;
         sum.critic_norm += step.critic_norm;
-        // The spread does not depend on the rows: the last one is how it is now.
+        // The entropy does not depend on the rows, so the last value is the current one.
         sum.entropy = step.entropy;
         self.minibatches += 1;
         self.rows += rows;

@@ -11,7 +11,7 @@ use crate::agent::{Agent, Networks, RETURN_LIMIT};
 use crate::config::{StopAfter, TrainConfig};
 use crate::rollout_buffer::{End, RolloutBuffer};
 
-/// PPO with the clipped objective, value clipping, and an update that ends when the policy has moved `target_kl`.
+/// PPO with the clipped objective, value clipping, and updates that end once the policy has moved by `target_kl`.
 #[derive(Debug)]
 pub(crate) struct PpoLearner {
     config: TrainConfig,
@@ -37,9 +37,9 @@ impl Learner for PpoLearner {
     }
 }
 
-/// Writes advantages and value targets into the rollout: values to the scale of rewards, advantage estimation, the returns
-/// into the agent's statistics, targets normalised by them. Returns the share of the returns' variance that the critic
-/// explained.
+/// Writes advantages and value targets into the rollout: converts values to the scale of rewards, computes advantages,
+/// updates the agent's return statistics, and normalises the targets with them. Returns the share of the returns'
+/// variance that the critic explained.
 fn estimate(
     agent: &mut Agent,
     rollout: &mut RolloutBuffer,
@@ -83,7 +83,7 @@ fn estimate(
     Ok(explained)
 }
 
-/// Epochs of shuffled minibatches, until the policy has moved far enough.
+/// Runs epochs of shuffled minibatches until the policy has moved far enough.
 fn update(
     ppo: &mut Ppo,
     agent: &mut Agent,

@@ -1,8 +1,8 @@
-//! The tile registers of AMX: all that touches them, and all `unsafe` code of this crate.
+//! The tile registers of AMX: everything that uses them, and all `unsafe` code of this crate.
 //!
-//! A tile is sixteen lines of 64 bytes. One instruction multiplies two of them: 16 rows of 32 `bf16` by 32 rows of 16,
-//! added to 16 × 16 `f32`. That is sixteen times the rate of `f32` FMA on AVX-512, of which [`Tiles::multiply`] spends
-//! three on the parts of split numbers (see [`split`](super::split)).
+//! A tile has sixteen lines of 64 bytes. One instruction multiplies 16 rows of 32 `bf16` by 32 rows of 16 and adds the
+//! products to 16 × 16 `f32`. This is sixteen times the rate of `f32` FMA on AVX-512; [`Tiles::multiply`] needs three
+//! such products for the parts of split numbers (see [`split`](super::split)).
 //!
 //! The instructions treat numbers below 2⁻¹²⁶ as zero, round to nearest and raise nothing.
 
@@ -19,14 +19,14 @@ use super::split::{LINES, SplitTile};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Amx(());
 
-/// Tile registers of the current thread, configured; given back when dropped.
+/// The configured tile registers of the current thread, released when dropped.
 #[derive(Debug)]
 pub struct Tiles {
     /// The configuration belongs to a thread.
     here: PhantomData<*const ()>,
 }
 
-/// What LDTILECFG reads: eight tiles of sixteen lines, 64 bytes each.
+/// The operand of LDTILECFG: eight tiles of sixteen lines, 64 bytes each.
 #[repr(C, align(64))]
 struct Config {
     palette: u8,
@@ -47,14 +47,14 @@ static FULL_TILES: Config = {
 };
 
 impl Amx {
-    /// Asks the processor and the system, once in a process.
+    /// Asks the processor and the operating system, once per process.
     pub fn detect() -> Option<Amx> {
         static FOUND: OnceLock<bool> = OnceLock::new();
         FOUND.get_or_init(|| processor_has_tiles() && system_permits_tiles()).then_some(Amx(()))
     }
 
-    /// Configures the tile registers of this thread. At most one value may live in a thread at a time: the first that
-    /// is dropped gives the registers back for all, and the next product would stop the process.
+    /// Configures the tile registers of this thread. At most one value may exist per thread at a time: the first one
+    /// dropped releases the registers for all, and the next product would end the process.
     pub fn configure(self) -> Tiles {
         // SAFETY: `self` proves that the instruction exists and is permitted. It reads the 64 bytes of `FULL_TILES`,
         // a valid configuration of palette 1, and changes tile registers only, which no compiled code uses.
@@ -89,9 +89,9 @@ impl Tiles {
     /// `c[2i + j] = Σₖ a[i][k] b[j][k]`, where the product of two split tiles is lo·hi + hi·hi + hi·lo: sixteen lines
     /// of `a` by sixteen columns of `b`.
     ///
-    /// Four sums, two tiles of a and two of b fill the eight registers. In the order of the loop each part is loaded
-    /// once, eight loads for twelve products, and a sum is used again only after three others: the products, sixteen
-    /// cycles each, hide loads from the first two caches and their own latency of 52.
+    /// Four sums, two tiles of a and two of b fill the eight registers. In the order of the loop, each part is loaded
+    /// once (eight loads for twelve products), and a sum is used again only after three others. At sixteen cycles each,
+    /// the products hide their own latency of 52 cycles and that of loads from the first two caches.
     #[inline(always)]
     pub fn multiply(&self, a: [&[SplitTile]; 2], b: [&[SplitTile]; 2], c: &mut [[Pack; LINES]; 4]) {
         let count = a[0].len();
@@ -156,33 +156,33 @@ impl Tiles {
 }
 
 /// Intel's manual, CPUID leaf 7 (EDX bit 22: products of `bf16`; bit 24: tiles) and leaf 1 (ECX bit 27: XGETBV), and
-/// the two bits by which the system says that it saves tile registers.
+/// the two bits by which the operating system declares that it saves tile registers.
 fn processor_has_tiles() -> bool {
     const BF16_AND_TILES: u32 = 1 << 22 | 1 << 24;
     const XGETBV: u32 = 1 << 27;
     const SAVED: u32 = 1 << 17 | 1 << 18;
     #[allow(unused_unsafe, reason = "newer compilers take it as safe")]
-    // SAFETY: every x86-64 processor has CPUID; unknown leaves are not asked for.
+    // SAFETY: every x86-64 processor has CPUID, and only known leaves are queried.
     let cpuid = |leaf| unsafe { __cpuid_count(leaf, 0) };
     if cpuid(0).eax < 7 || cpuid(7).edx & BF16_AND_TILES != BF16_AND_TILES || cpuid(1).ecx & XGETBV == 0 {
         return false;
     }
     let saved: u32;
-    // SAFETY: the processor has just said that it has the instruction; register 0 always exists.
+    // SAFETY: the processor has just reported that it has the instruction; register 0 always exists.
     unsafe {
         asm!("xgetbv", in("ecx") 0, out("eax") saved, out("edx") _, options(nomem, nostack, preserves_flags));
     }
     saved & SAVED == SAVED
 }
 
-/// Linux gives tile registers to processes that ask (arch_prctl: ARCH_REQ_XCOMP_PERM of component 18). The answer
-/// holds for all threads.
+/// Linux grants tile registers to processes that request them (arch_prctl: ARCH_REQ_XCOMP_PERM of component 18). The
+/// grant applies to all threads.
 fn system_permits_tiles() -> bool {
     const ARCH_PRCTL: isize = 158;
     const REQUEST_PERMISSION: usize = 0x1023;
     const TILE_DATA: usize = 18;
     let mut result = ARCH_PRCTL;
-    // SAFETY: the call takes two numbers and no memory; a kernel that does not know it answers with an error. The
+    // SAFETY: the call takes two numbers and no memory; a kernel that does not know it returns an error. The
     // instruction overwrites rcx and r11.
     unsafe {
         asm!(

@@ -1,4 +1,4 @@
-//! The names of kernels, and which this machine has.
+//! The names of kernels, and which of them this machine supports.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,15 +7,15 @@ use magpie_simd::Isa;
 
 use super::amx::Amx;
 
-/// How matrices are multiplied on this machine, and the instruction set of all else.
+/// How matrices are multiplied on this machine, and the instruction set for everything else.
 ///
-/// An [`Isa`] is a kernel: products are fused multiply-adds of `f32`, and all instruction sets with FMA give the same
-/// bits. `amx` multiplies on the matrix unit of recent Intel processors, about twice as fast as a whole, with numbers
-/// split into two `bf16`: sixteen digits instead of twenty-four in each product, summed in `f32`. It gives other bits
-/// than the rest, but the same ones on each machine that has it and for each number of threads. An infinity or NaN
-/// on its way through `amx` comes out as one or the other.
+/// An [`Isa`] is a kernel: its products are fused multiply-adds of `f32`, and all instruction sets with FMA give
+/// identical bits. `amx` uses the matrix unit of recent Intel processors and is about twice as fast overall. It splits
+/// numbers into two `bf16`, so that each product has sixteen significant bits instead of twenty-four, and sums in
+/// `f32`. Its results differ from those of other kernels, but are identical on every machine that has it and for any
+/// number of threads. In `amx`, an infinity or NaN may turn into the other.
 ///
-/// Values come only from [`Kernel::best`], [`Kernel::available`], an [`Isa`] and parsing, which ask the machine.
+/// Values come only from [`Kernel::best`], [`Kernel::available`], an [`Isa`] and parsing, which query the machine.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Kernel {
     pub(super) isa: Isa,
@@ -23,25 +23,26 @@ pub struct Kernel {
 }
 
 impl Kernel {
-    /// The fastest one.
+    /// The fastest kernel.
     pub fn best() -> Kernel {
         // Who asks for an instruction set wants its bits.
         let amx = if matches!(Isa::chosen(), Ok(None)) { Amx::detect() } else { None };
         Kernel { isa: Isa::best(), amx }
     }
 
-    /// All that this machine has, fastest first.
+    /// All kernels that this machine supports, fastest first.
     pub fn available() -> impl Iterator<Item = Kernel> {
         let tiles = Amx::detect().map(|amx| Kernel { isa: Isa::best(), amx: Some(amx) });
         tiles.into_iter().chain(Isa::available().map(Kernel::from))
     }
 
-    /// The instruction set of everything that is not a product of matrices.
+    /// The instruction set of everything except matrix products.
     pub fn isa(self) -> Isa {
         self.isa
     }
 
-    /// Whether products are those of `f32`, rounded once a term or twice; if not, they have sixteen digits.
+    /// Whether products are those of `f32`, with one or two roundings per term; if not, they have sixteen significant
+    /// bits.
     pub fn is_single_precision(self) -> bool {
         self.amx.is_none()
     }
@@ -51,8 +52,8 @@ impl Kernel {
         if self.amx.is_some() { "amx" } else { self.isa.name() }
     }
 
-    /// Whether the kernel called `other` gives the same results to the last bit: all with fused multiply-adds and
-    /// without tiles do.
+    /// Whether the kernel called `other` gives the same results to the last bit. This holds for all kernels with fused
+    /// multiply-adds and without tiles.
     pub fn gives_the_bits_of(self, other: &str) -> bool {
         let fused = ["avx512", "avx2"];
         self.name() == other || (fused.contains(&self.name()) && fused.contains(&other))
@@ -77,7 +78,7 @@ impl fmt::Debug for Kernel {
     }
 }
 
-/// A name that is no kernel of this machine.
+/// A name that is not a kernel of this machine.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("this machine has no kernel \"{asked}\"; it has {}", names())]
 pub struct UnknownKernel {

@@ -1,29 +1,30 @@
-//! The two matrix products behind a layer, in fused multiply-adds.
+//! The two matrix products of a layer, in fused multiply-adds.
 //!
-//! Rows of a batch come sixteen at a time in *panels*: `[panel][feature]`, one [`Pack`] a feature, a lane a row.
+//! The rows of a batch are processed in *panels* of sixteen: `[panel][feature]`, one [`Pack`] per feature, one lane per
+//! row.
 //!
-//! [`product`] is the way through a layer, forwards with W and backwards with Wᵀ:
-//! `out[p][o] = start[o] + Σₖ x[p][k] m[o][k]`. Vectors run over rows and the matrix is broadcast, from tiles in
-//! which the scalars of one k lie together ([`Tiles`]). Two panels by twelve outputs fill the 24 accumulators that
-//! AVX-512 has room for; two panels of 256 features are 32 KiB and stay in the first cache.
+//! [`product`] computes a layer, forwards with W and backwards with Wᵀ: `out[p][o] = start[o] + Σₖ x[p][k] m[o][k]`.
+//! Vectors run over rows and the matrix is broadcast, from tiles in which the scalars of one k are contiguous
+//! ([`Tiles`]). Two panels by twelve outputs fill the 24 accumulators that AVX-512 has room for; two panels of 256
+//! features are 32 KiB and stay in the first-level cache.
 //!
-//! [`outer`] is the gradient of the weights: `sum[b][a] += Σᵣ s[r][b] v[r][a]` over the rows of a block. Here vectors
-//! run over a, so one operand has to be turned row-major first ([`turn`]); the other is broadcast straight from
-//! its panels. The accumulators start from zero in every block: sums of sums lose fewer digits.
+//! [`outer`] computes the gradient of the weights: `sum[b][a] += Σᵣ s[r][b] v[r][a]` over the rows of a block. Here
+//! vectors run over a, so that one operand must be transposed first ([`turn`]); the other is broadcast directly from
+//! its panels. The accumulators start from zero in every block, because sums of sums lose fewer digits.
 //!
-//! Every sum runs over k, or over r, in order, with one rounding a term. How the work is tiled therefore does not
-//! change a bit of the result, and instruction sets with FMA agree.
+//! Every sum runs over k, or over r, in order, with one rounding per term. Therefore the tiling does not change a bit
+//! of the result, and instruction sets with FMA agree.
 
 use magpie_simd::{LANES, Lanes, Number, Pack, Simd, transpose};
 
-/// Whether the sixteen lanes are one register, of which there are then 32. Elsewhere tiles are cut smaller.
+/// Whether the sixteen lanes are one register, of which there are then 32. Otherwise tiles are smaller.
 #[inline(always)]
 fn wide<S: Simd>() -> bool {
     <S::f32s as fearless_simd::SimdBase<S>>::LEN >= LANES
 }
 
-/// Cuts `n` columns into (start, width) with widths of 12, 8, 6, 4, 2 and 1, and without narrow leftovers where two
-/// eights do.
+/// Divides `n` columns into (start, width) with widths of 12, 8, 6, 4, 2 and 1, preferring two eights to a narrow
+/// remainder.
 fn cuts(n: usize) -> impl Iterator<Item = (usize, usize)> {
     let mut start = 0;
     std::iter::from_fn(move || {
@@ -43,7 +44,7 @@ fn cuts(n: usize) -> impl Iterator<Item = (usize, usize)> {
     })
 }
 
-/// A matrix `m[o][k]` in the order in which [`product`] reads it: for each cut of outputs `[k][o of the cut]`.
+/// A matrix `m[o][k]` in the order in which [`product`] reads it: for each group of outputs `[k][o of the group]`.
 #[derive(Debug, Clone)]
 pub struct Tiles {
     outputs: usize,
@@ -52,12 +53,12 @@ pub struct Tiles {
 }
 
 impl Tiles {
-    /// Room for a matrix of `outputs` rows of length `inner`.
+    /// Memory for a matrix of `outputs` rows of length `inner`.
     pub fn new(outputs: usize, inner: usize) -> Tiles {
         Tiles { outputs, inner, values: vec![0.0; outputs * inner] }
     }
 
-    /// Takes over `m`, stored `[o][k]`.
+    /// Loads `m`, stored `[o][k]`.
     pub fn load(&mut self, m: &[f32]) {
         self.fill(|tile, start, width, inner| {
             for o in 0..width {
@@ -69,7 +70,7 @@ impl Tiles {
         });
     }
 
-    /// Takes over the transpose of `m`, stored `[k][o]`.
+    /// Loads the transpose of `m`, stored `[k][o]`.
     pub fn load_transposed(&mut self, m: &[f32]) {
         let outputs = self.outputs;
         self.fill(|tile, start, width, inner| {
@@ -86,8 +87,8 @@ impl Tiles {
     }
 }
 
-/// `out[p][o] = start[o] + Σₖ x[p][k] m[o][k]`. As soon as a few outputs of a panel are written, and still in the
-/// first cache, `finish(position of the first in out, they themselves)` may work on them.
+/// Computes `out[p][o] = start[o] + Σₖ x[p][k] m[o][k]`. After a few outputs of a panel are written, `finish(index of
+/// the first in out, the outputs)` can process them while they are in the first-level cache.
 #[inline(always)]
 pub fn product<S: Simd>(
     token: S,
@@ -141,7 +142,7 @@ pub fn product<S: Simd>(
     }
 }
 
-/// One cut of outputs for one or two panels.
+/// One group of outputs for one or two panels.
 struct TileJob<'a, S> {
     token: S,
     x: &'a [Pack],
@@ -154,7 +155,7 @@ struct TileJob<'a, S> {
 }
 
 impl<S: Simd> TileJob<'_, S> {
-    /// `P` panels by `O` outputs, from column `FROM` of a tile `W` wide.
+    /// `P` panels by `O` outputs, from column `FROM` of a tile of width `W`.
     #[inline(always)]
     fn run<const P: usize, const O: usize, const W: usize, const FROM: usize>(&mut self) {
         let token = self.token;
@@ -186,8 +187,8 @@ impl<S: Simd> TileJob<'_, S> {
     }
 }
 
-/// How many packs the rows of a turned operand are cut into: as many as are multiplied at once, so that a strip is read
-/// from end to end.
+/// The number of packs in a strip of a transposed operand: as many as are multiplied at once, so that a strip is read
+/// sequentially.
 #[inline(always)]
 fn strip_packs<S: Simd>() -> usize {
     if wide::<S>() { 2 } else { 1 }
@@ -203,8 +204,9 @@ fn load_all<S: Simd>(token: S, packs: &[Pack; LANES]) -> [Lanes<S>; LANES] {
     lanes
 }
 
-/// Turns panels into rows for [`outer`]: strips of `[row][pack]`, [`strip_packs`] wide, the last perhaps narrower. Rows are
-/// padded with zeros to whole packs. A strip of 128 rows and two packs is 16 KiB and stays in the first cache.
+/// Transposes panels into rows for [`outer`]: strips of `[row][pack]`, [`strip_packs`] wide (the last one may be
+/// narrower). Rows are padded with zeros to whole packs. A strip of 128 rows and two packs is 16 KiB and stays in the
+/// first-level cache.
 #[inline(always)]
 fn turn<S: Simd>(token: S, panels: &[Pack], width: usize, turned: &mut [Pack]) {
     let rows = panels.len() / width * LANES;
@@ -230,8 +232,8 @@ fn turn<S: Simd>(token: S, panels: &[Pack], width: usize, turned: &mut [Pack]) {
     }
 }
 
-/// `sums[b][a] += Σᵣ s[r][b] v[r][a]` over the rows of `s` and `v`, panels of `width` and `turned_width` features; the
-/// rows of `sums` are padded to whole packs. `turned` is memory to turn v in.
+/// Computes `sums[b][a] += Σᵣ s[r][b] v[r][a]` over the rows of `s` and `v`, panels of `width` and `turned_width`
+/// features. The rows of `sums` are padded to whole packs. `turned` is memory for the transpose of v.
 #[inline(always)]
 pub fn outer<S: Simd>(
     token: S,
@@ -244,7 +246,7 @@ pub fn outer<S: Simd>(
     let groups = turned_width.div_ceil(LANES);
     assert!(
         v.len() / turned_width * LANES == rows && sums.len() == groups * width,
-        "operands of different length"
+        "operands differ in length"
     );
     if turned.len() < groups * rows {
         turned.resize(groups * rows, Pack::default());
@@ -269,7 +271,7 @@ pub fn outer<S: Simd>(
     }
 }
 
-/// A strip of v against a few features of s.
+/// A strip of v times a few features of s.
 struct OuterJob<'a, S> {
     token: S,
     strip: &'a [Pack],
@@ -281,7 +283,7 @@ struct OuterJob<'a, S> {
 }
 
 impl<S: Simd> OuterJob<'_, S> {
-    /// A strip of one pack against `count` features, at most six at once: what sixteen registers of eight lanes hold.
+    /// A strip of one pack times `count` features, at most six at once, which fills sixteen registers of eight lanes.
     #[inline(always)]
     fn narrow(&mut self, first: usize, count: usize) {
         let mut done = 0;
@@ -302,7 +304,7 @@ impl<S: Simd> OuterJob<'_, S> {
         }
     }
 
-    /// A strip of `A` packs against `B` features from `first` on.
+    /// A strip of `A` packs times `B` features, starting with `first`.
     #[inline(always)]
     fn run<const A: usize, const B: usize>(&mut self, first: usize) {
         let token = self.token;
@@ -333,7 +335,7 @@ impl<S: Simd> OuterJob<'_, S> {
 mod tests {
     use super::*;
     use magpie_random::Stream;
-    use magpie_simd::{Isa, Task};
+    use magpie_simd::{Isa, SimdTask};
 
     fn packs(n: usize, when: u64) -> Vec<Pack> {
         let mut draws = Stream::new(0, "kernel").draws(0, when);
@@ -345,13 +347,13 @@ mod tests {
         (0..n).map(|_| draws.normal()).collect()
     }
 
-    /// One rounding a term on instruction sets that fuse, two elsewhere.
+    /// One rounding per term on instruction sets with FMA, two otherwise.
     fn multiply_add(isa: Isa, a: f32, b: f32, c: f32) -> f32 {
         if isa.has_fma() { a.mul_add(b, c) } else { a * b + c }
     }
 
     struct Product<'a>(&'a [Pack], &'a Tiles, Option<&'a [f32]>, &'a mut [Pack], &'a mut [u32]);
-    impl Task for Product<'_> {
+    impl SimdTask for Product<'_> {
         type Output = ();
         #[inline(always)]
         fn run<S: Simd>(self, token: S) {
@@ -363,7 +365,7 @@ mod tests {
     }
 
     struct Outer<'a>([&'a [Pack]; 2], [usize; 2], &'a mut [Pack], &'a mut Vec<Pack>);
-    impl Task for Outer<'_> {
+    impl SimdTask for Outer<'_> {
         type Output = ();
         #[inline(always)]
         fn run<S: Simd>(self, token: S) {
@@ -371,7 +373,7 @@ mod tests {
         }
     }
 
-    /// Widths that use every tile, and their leftovers.
+    /// Widths that use every tile, and their remainders.
     const WIDTHS: [usize; 12] = [1, 2, 3, 5, 6, 11, 12, 16, 17, 28, 45, 100];
 
     #[test]
@@ -429,7 +431,7 @@ mod tests {
                     let groups = a.div_ceil(LANES);
                     let mut sums = packs(b * groups, 6);
                     let before = sums.clone();
-                    // Room that an operand of another size has left behind.
+                    // Memory left over from an operand of another size.
                     let mut turned = vec![Pack([f32::NAN; LANES]); 3];
                     isa.run(Outer([&v, &s], [a, b], &mut sums, &mut turned));
                     for i in 0..b {

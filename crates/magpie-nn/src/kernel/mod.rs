@@ -1,8 +1,8 @@
 //! How matrices are multiplied, chosen at run time.
 //!
-//! Two kinds of code compute the products behind a layer: [`fused`] multiply-adds of `f32`, on any instruction set, and
-//! tiles of [`split`] numbers on processors with AMX ([`tiled`]). A [`Kernel`] is the choice between them; a [`Matrix`]
-//! and [`product`] follow it, layer by layer.
+//! There are two implementations of the products of a layer: [`fused`] multiply-adds of `f32` on any instruction set,
+//! and tiles of [`split`] numbers on processors with AMX ([`tiled`]). A [`Kernel`] is the choice between them, which
+//! [`Matrix`] and [`product`] follow layer by layer.
 
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 mod amx;
@@ -21,11 +21,11 @@ pub use choice::{Kernel, UnknownKernel};
 use fused::Tiles;
 use tiled::{SplitMatrix, SplitScratch};
 
-/// Sixteen is one tile: narrower layers would leave most of it empty.
+/// Sixteen features are one tile, most of which a narrower layer would leave empty.
 const LEAST_WIDTH: usize = 16;
 
 impl Kernel {
-    /// Tiles, if they are chosen and worth it for a layer of this size.
+    /// Tiles, if they are chosen and pay off for a layer of this size.
     pub(crate) fn tiles_for(self, inputs: usize, outputs: usize) -> Option<Amx> {
         self.amx.filter(|_| inputs.min(outputs) >= LEAST_WIDTH)
     }
@@ -39,7 +39,7 @@ pub(crate) enum Matrix {
 }
 
 impl Matrix {
-    /// Room for a matrix of `outputs` rows of length `inner`.
+    /// Memory for a matrix of `outputs` rows of length `inner`.
     pub fn new(kernel: Kernel, outputs: usize, inner: usize) -> Matrix {
         match kernel.tiles_for(inner, outputs) {
             Some(amx) => Matrix::Tiled(SplitMatrix::new(amx, outputs, inner)),
@@ -47,7 +47,7 @@ impl Matrix {
         }
     }
 
-    /// Takes over `m`, stored `[o][k]`.
+    /// Loads `m`, stored `[o][k]`.
     pub fn load(&mut self, isa: Isa, m: &[f32]) {
         match self {
             Matrix::Fused(tiles) => tiles.load(m),
@@ -55,7 +55,7 @@ impl Matrix {
         }
     }
 
-    /// Takes over the transpose of `m`, stored `[k][o]`.
+    /// Loads the transpose of `m`, stored `[k][o]`.
     pub fn load_transposed(&mut self, isa: Isa, m: &[f32]) {
         match self {
             Matrix::Fused(tiles) => tiles.load_transposed(m),
@@ -71,8 +71,8 @@ pub(crate) struct Scratch {
     pub split: SplitScratch,
 }
 
-/// `out[p][o] = start[o] + Σₖ x[p][k] m[o][k]`. As soon as a few outputs of a panel are written, and still in the
-/// first cache, `finish(position of the first in out, they themselves)` may work on them.
+/// Computes `out[p][o] = start[o] + Σₖ x[p][k] m[o][k]`. After a few outputs of a panel are written, `finish(index of
+/// the first in out, the outputs)` can process them while they are in the first-level cache.
 #[inline(always)]
 pub(crate) fn product<S: Simd>(
     token: S,

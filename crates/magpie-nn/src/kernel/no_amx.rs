@@ -1,4 +1,4 @@
-//! In the place of `amx` on systems without it: nothing here can come into being.
+//! Replaces `amx` on systems without it; its types have no values.
 
 use std::convert::Infallible;
 
@@ -6,16 +6,16 @@ use magpie_simd::Pack;
 
 use super::split::{LINES, SplitTile};
 
-/// Proof that this process may use tiles: there is none.
+/// Proof that this process may use tiles, which cannot exist here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Amx(Infallible);
 
-/// Configured tile registers: there are none.
+/// Configured tile registers, which cannot exist here.
 #[derive(Debug)]
 pub struct Tiles(Infallible);
 
 impl Amx {
-    /// None.
+    /// Always `None`.
     pub fn detect() -> Option<Amx> {
         None
     }

@@ -4,14 +4,15 @@
 //! a = hi + lo + rest,   a b ≈ hi hi' + hi lo' + lo hi'
 //! ```
 //!
-//! A `bf16` is the upper half of an `f32`: eight digits. hi is a rounded to it, so lo = a - hi is exact and at most 2⁻⁸
-//! of a; lo is cut to its first eight digits. What is lost of a product, lo lo' and the rests, stays below
-//! 3 · 2⁻¹⁶ of it and has no preferred sign. An infinity or NaN gives a lo that is NaN, so that neither goes unseen.
-//! Numbers that round beyond the largest `bf16`, 3.39e38, count as infinite; a lo below 2⁻¹²⁶ is dropped.
+//! A `bf16` is the upper half of an `f32`, with eight significant bits. hi is a rounded to it, so that lo = a - hi is
+//! exact and at most 2⁻⁸ of a; lo is truncated to its first eight bits. The neglected part of a product, lo lo' and the
+//! rests, stays below 3 · 2⁻¹⁶ of it and has no preferred sign. An infinity or NaN gives a lo that is NaN, so that
+//! neither is lost. Numbers that round beyond the largest `bf16`, 3.39e38, become infinite; a lo below 2⁻¹²⁶ is
+//! dropped.
 //!
-//! Tiles want their numbers in pairs that are multiplied and added together. Because a sum may run over k in any order
-//! that both operands agree on, any two packs can make a pair: here a number of one pack and the one of another in the
-//! same lane, without any shuffle ([`pair`]). Sixteen pairs of packs make a tile, as they are or turned.
+//! In tiles, numbers are paired, multiplied and summed together. Because a sum may run over k in any order that both
+//! operands share, any two packs can form a pair: here, numbers of two packs in the same lane, which needs no shuffle
+//! ([`pair`]). Sixteen pairs of packs make a tile, as they are or transposed.
 
 use fearless_simd::{Bytes, SimdBase, u32x16};
 use magpie_simd::{LANES, Lanes, Number, Pack, Simd, transpose};
@@ -19,7 +20,7 @@ use magpie_simd::{LANES, Lanes, Number, Pack, Simd, transpose};
 /// Lines of a tile.
 pub const LINES: usize = 16;
 
-/// How many k a tile has: two for each of its sixteen lanes or lines.
+/// The number of k in a tile: two for each of its sixteen lanes or lines.
 pub const DEPTH: usize = 2 * LANES;
 
 /// Sixteen lanes of two `bf16`, the first of a pair in the lower half.
@@ -27,7 +28,7 @@ pub const DEPTH: usize = 2 * LANES;
 #[repr(C, align(64))]
 struct Line([u32; LANES]);
 
-/// A tile of split numbers. The order of its fields is what the tile loop reads.
+/// A tile of split numbers. The tile loop relies on the order of its fields.
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
 pub struct SplitTile {
@@ -39,7 +40,7 @@ impl SplitTile {
     /// All zeros.
     pub const ZERO: SplitTile = SplitTile { hi: [Line([0; LANES]); LINES], lo: [Line([0; LANES]); LINES] };
 
-    /// Line i is made of the i-th packs of both; there are zeros where packs are missing.
+    /// Line i holds the i-th packs of both; missing packs are zeros.
     #[inline(always)]
     pub fn fill<S: Simd>(&mut self, token: S, first: &[Pack], second: &[Pack]) {
         with_sixteen(
@@ -56,7 +57,7 @@ impl SplitTile {
         );
     }
 
-    /// Likewise, turned: lane i is made of the i-th packs of both.
+    /// Transposed: lane i holds the i-th packs of both.
     #[inline(always)]
     pub fn fill_turned<S: Simd>(&mut self, token: S, first: &[Pack], second: &[Pack]) {
         with_sixteen(
@@ -82,7 +83,7 @@ impl SplitTile {
     }
 }
 
-/// Hands over whole arrays, padded copies if need be.
+/// Passes whole arrays, padded copies if necessary.
 #[inline(always)]
 fn with_sixteen(first: &[Pack], second: &[Pack], work: impl FnOnce(&[Pack; LINES], &[Pack; LINES])) {
     match (first.first_chunk(), second.first_chunk()) {
@@ -97,11 +98,11 @@ fn with_sixteen(first: &[Pack], second: &[Pack], work: impl FnOnce(&[Pack; LINES
     }
 }
 
-/// hi and lo of two numbers a lane, the first number in the lower half.
+/// hi and lo of two numbers per lane, the first number in the lower half.
 #[inline(always)]
 fn pair<S: Simd>(numbers: [Lanes<S>; 2]) -> [u32x16<S>; 2] {
     const UPPER: u32 = 0xffff_0000;
-    /// Half of the last digit that stays.
+    /// Half a unit of the last bit that is kept.
     const HALF: u32 = 0x8000;
     let upper = |bits: u32x16<S>| bits & UPPER;
     let [first, second] = numbers;
@@ -115,10 +116,10 @@ fn pair<S: Simd>(numbers: [Lanes<S>; 2]) -> [u32x16<S>; 2] {
 mod tests {
     use super::*;
     use magpie_random::Stream;
-    use magpie_simd::{Isa, Task};
+    use magpie_simd::{Isa, SimdTask};
 
     struct Fill<'a>(&'a [Pack], &'a [Pack], bool, &'a mut SplitTile);
-    impl Task for Fill<'_> {
+    impl SimdTask for Fill<'_> {
         type Output = ();
         #[inline(always)]
         fn run<S: Simd>(self, token: S) {
@@ -130,7 +131,7 @@ mod tests {
         }
     }
 
-    /// hi and lo of one number, as their definition says.
+    /// hi and lo of one number, by definition.
     fn twin(a: f32) -> [u32; 2] {
         let hi = f32::from_bits(a.to_bits().wrapping_add(0x8000) & 0xffff_0000);
         [hi.to_bits() >> 16, (a - hi).to_bits() >> 16]

@@ -1,14 +1,14 @@
-//! The two matrix products behind a layer on tiles of split numbers.
+//! The two matrix products of a layer, on tiles of split numbers.
 //!
-//! They compute what those of [`fused`](super::fused) compute, from the same panels, to about 2⁻¹⁶ instead of 2⁻²⁴ of the
-//! largest terms. In [`product`] the matrix is the left operand, so a tile of sums is sixteen outputs of a panel, one
-//! pack each, just as panels are stored; the right operand are pairs of features. In [`outer`] pairs are made of two
-//! panels, for one operand turned.
+//! They compute the same as those of [`fused`](super::fused), from the same panels, to about 2⁻¹⁶ instead of 2⁻²⁴ of
+//! the largest terms. In [`product`] the matrix is the left operand, so that a tile of sums holds sixteen outputs of a
+//! panel, one pack each, as panels are stored; the right operand consists of pairs of features. In [`outer`], pairs
+//! consist of two panels, transposed for one operand.
 //!
-//! Every sum runs over tiles of k in order, whatever else is in the batch, so the result of a row does not depend on
-//! its place.
+//! Every sum runs over tiles of k in order, whatever else is in the batch, so that the result of a row does not depend
+//! on its position.
 
-use magpie_simd::{Isa, LANES, Lanes, Number, Pack, Simd, Task};
+use magpie_simd::{Isa, LANES, Lanes, Number, Pack, Simd, SimdTask};
 
 use super::amx::Amx;
 use super::split::{DEPTH, LINES, SplitTile};
@@ -23,18 +23,18 @@ pub struct SplitMatrix {
 }
 
 impl SplitMatrix {
-    /// Room for a matrix of `outputs` rows of length `inner`.
+    /// Memory for a matrix of `outputs` rows of length `inner`.
     pub fn new(amx: Amx, outputs: usize, inner: usize) -> SplitMatrix {
         let tiles = vec![SplitTile::ZERO; outputs.div_ceil(LINES) * inner.div_ceil(DEPTH)];
         SplitMatrix { amx, outputs, inner, tiles }
     }
 
-    /// Takes over `m`, stored `[o][k]`.
+    /// Loads `m`, stored `[o][k]`.
     pub fn load(&mut self, isa: Isa, m: &[f32]) {
         isa.run(Load { m, turned: false, matrix: self });
     }
 
-    /// Takes over the transpose of `m`, stored `[k][o]`.
+    /// Loads the transpose of `m`, stored `[k][o]`.
     pub fn load_transposed(&mut self, isa: Isa, m: &[f32]) {
         isa.run(Load { m, turned: true, matrix: self });
     }
@@ -46,7 +46,7 @@ struct Load<'a> {
     matrix: &'a mut SplitMatrix,
 }
 
-impl Task for Load<'_> {
+impl SimdTask for Load<'_> {
     type Output = ();
     #[inline(always)]
     fn run<S: Simd>(self, token: S) {
@@ -68,7 +68,7 @@ impl Task for Load<'_> {
     }
 }
 
-/// Sixteen numbers of a row from `column` on; zeros beyond its end, or the last row.
+/// Sixteen numbers of a row starting at `column`; zeros beyond the end of the row or the last row.
 #[inline(always)]
 fn piece(m: &[f32], width: usize, row: usize, column: usize) -> Pack {
     let rest = m.get(row * width + column..(row + 1) * width).unwrap_or_default();
@@ -80,14 +80,14 @@ fn piece(m: &[f32], width: usize, row: usize, column: usize) -> Pack {
     pack
 }
 
-/// Memory for operands made on the way.
+/// Scratch memory for operands.
 #[derive(Debug, Clone, Default)]
 pub struct SplitScratch {
     left: Vec<SplitTile>,
     right: Vec<SplitTile>,
 }
 
-/// The first `length` tiles, made if they are not there.
+/// The first `length` tiles, which are allocated if necessary.
 fn room(tiles: &mut Vec<SplitTile>, length: usize) -> &mut [SplitTile] {
     if tiles.len() < length {
         tiles.resize(length, SplitTile::ZERO);
@@ -95,19 +95,19 @@ fn room(tiles: &mut Vec<SplitTile>, length: usize) -> &mut [SplitTile] {
     &mut tiles[..length]
 }
 
-/// At most sixteen features of a panel, none if there is no such panel.
+/// At most sixteen features of a panel; none if the panel does not exist.
 #[inline(always)]
 fn features(panels: &[Pack], width: usize, panel: usize, first: usize) -> &[Pack] {
     panels.get(panel * width + first..panel * width + width.min(first + LINES)).unwrap_or_default()
 }
 
-/// Two tiles of `operand`, each `depth` long, from the `first` on. The last one stands for a second that is not there.
+/// Two tiles of `operand`, each `depth` long, starting with `first`. The last one stands in for a missing second one.
 fn two(operand: &[SplitTile], depth: usize, first: usize, count: usize) -> [&[SplitTile]; 2] {
     [first, (first + 1).min(count - 1)].map(|i| &operand[i * depth..][..depth])
 }
 
-/// `out[p][o] = start[o] + Σₖ x[p][k] m[o][k]`. As soon as a few outputs of a panel are written, and still in the
-/// first cache, `finish(position of the first in out, they themselves)` may work on them.
+/// Computes `out[p][o] = start[o] + Σₖ x[p][k] m[o][k]`. After a few outputs of a panel are written, `finish(index of
+/// the first in out, the outputs)` can process them while they are in the first-level cache.
 #[inline(always)]
 pub fn product<S: Simd>(
     token: S,
@@ -160,8 +160,8 @@ pub fn product<S: Simd>(
     }
 }
 
-/// `sums[b][a] += Σᵣ s[r][b] v[r][a]` over the rows of `s` and `v`, panels of `width` and `turned_width` features; the
-/// rows of `sums` are padded to whole packs.
+/// Computes `sums[b][a] += Σᵣ s[r][b] v[r][a]` over the rows of `s` and `v`, panels of `width` and `turned_width`
+/// features. The rows of `sums` are padded to whole packs.
 #[inline(always)]
 pub fn outer<S: Simd>(
     token: S,
@@ -214,12 +214,12 @@ mod tests {
     use super::*;
     use magpie_random::Stream;
 
-    /// Odd numbers of panels; widths that are no multiple of sixteen or 32, or one or two of them.
+    /// Odd numbers of panels, and widths that are one, two or no multiple of sixteen or 32.
     const PANELS: [usize; 4] = [1, 2, 3, 6];
     const WIDTHS: [usize; 7] = [1, 15, 16, 17, 32, 33, 70];
 
     struct Product<'a>(&'a [Pack], &'a SplitMatrix, Option<&'a [f32]>, &'a mut [Pack], &'a mut [u32]);
-    impl Task for Product<'_> {
+    impl SimdTask for Product<'_> {
         type Output = ();
         #[inline(always)]
         fn run<S: Simd>(self, token: S) {
@@ -232,7 +232,7 @@ mod tests {
     }
 
     struct Outer<'a>(Amx, [&'a [Pack]; 2], [usize; 2], &'a mut [Pack], &'a mut SplitScratch);
-    impl Task for Outer<'_> {
+    impl SimdTask for Outer<'_> {
         type Output = ();
         #[inline(always)]
         fn run<S: Simd>(self, token: S) {
@@ -240,7 +240,7 @@ mod tests {
         }
     }
 
-    /// What numbers are drawn: any, or whole ones, whose products and sums are exact in `bf16` and `f32`.
+    /// The kind of numbers drawn: any, or whole ones, whose products and sums are exact in `bf16` and `f32`.
     #[derive(Clone, Copy, Debug)]
     enum Kind {
         Any,
@@ -260,7 +260,7 @@ mod tests {
         numbers(n * LANES, when, kind).chunks(LANES).map(|c| Pack(c.try_into().unwrap())).collect()
     }
 
-    /// The sum of products in `f64`, and how far from it a sum of products with sixteen digits may be.
+    /// The sum of products in `f64`, and the error bound of a sum of products with sixteen significant bits.
     fn dot(start: f32, terms: impl Iterator<Item = (f32, f32)>, kind: Kind) -> (f64, f64) {
         let (mut sum, mut size) = (f64::from(start), f64::from(start.abs()));
         for (a, b) in terms {

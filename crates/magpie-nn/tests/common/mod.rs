@@ -1,6 +1,6 @@
 //! Reading golden files and comparing with them.
 
-#![allow(dead_code, reason = "each test uses some of it")]
+#![allow(dead_code, reason = "each test uses only part of it")]
 
 use magpie_golden::Npz;
 use magpie_nn::rows::gather;
@@ -51,7 +51,7 @@ impl Golden {
     }
 }
 
-/// Fails if any entry is further from the golden one than `tolerance` times the largest golden one.
+/// Fails if an entry deviates from the golden one by more than `tolerance` times the largest golden entry.
 #[track_caller]
 pub fn assert_close(what: &str, got: &[f32], want: &[f32], tolerance: f32) {
     assert_eq!(got.len(), want.len(), "{what}: length");
@@ -61,7 +61,7 @@ pub fn assert_close(what: &str, got: &[f32], want: &[f32], tolerance: f32) {
     assert!(worst <= tolerance * largest, "{what}: off by {worst:e}, largest entry {largest:e}");
 }
 
-/// The most that a product of split numbers misses: 3 · 2⁻¹⁶ of itself, to either side.
+/// The error bound of a product of split numbers: 3 · 2⁻¹⁶ of the product, in either direction.
 pub const SPLIT: f32 = 4.6e-5;
 
 /// The tolerance for kernels that multiply in single precision, or the one for split numbers.

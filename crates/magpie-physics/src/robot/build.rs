@@ -14,14 +14,14 @@ use super::{
     Actuator, Body, Capsule, ColliderId, GroundEnds, Joint, Material, Placement, Robot, rotation, tree,
 };
 
-/// Contacts that slide slower than this (m/s) get no friction. Not a key of the file: it guards the direction of
-/// friction against rounding and is the same for every robot.
+/// Contacts that slide more slowly than this (m/s) have no friction. This is not a key of the file: it protects the
+/// direction of friction from rounding errors and is the same for all robots.
 const SLIP_SPEED_THRESHOLD: f64 = 0.01;
 
-/// More bodies than this are a mistake, not a robot.
+/// More bodies than this are certainly a mistake.
 const MAX_BODIES: usize = 64;
 
-/// More substeps than this are a slip of the keyboard.
+/// More substeps than this are certainly a mistake.
 const MAX_SUBSTEPS: i64 = 10_000;
 
 /// Checks the file and builds the robot.
@@ -149,7 +149,7 @@ fn capsule(at: &str, entry: &CapsuleEntry, settings: &Settings) -> Result<Capsul
         GroundEndsEntry::None => GroundEnds::None,
         GroundEndsEntry::Lower => GroundEnds::Lower,
         GroundEndsEntry::Upper => GroundEnds::Upper,
-        // Both ends of a sphere are the same point, which would be two contacts.
+        // Both ends of a sphere are the same point and would be two contacts.
         GroundEndsEntry::Both if half == 0.0 => GroundEnds::Upper,
         GroundEndsEntry::Both => GroundEnds::Both,
     };
@@ -245,7 +245,7 @@ fn collider(at: &str, entry: &CollisionEntry, side: usize, bodies: &[Body]) -> R
         None => Err(Fault::new(
             format!("{at}.capsules"),
             format!("missing, and body {name:?} has {count} capsules"),
-            "say which capsule of each body collides, as in capsules = [0, 1]",
+            "say which capsule of each body collides, for example capsules = [0, 1]",
         )),
     }
 }
@@ -274,7 +274,7 @@ fn feet(names: &[String], bodies: &[Body]) -> Result<Vec<usize>, Fault> {
     Ok(feet)
 }
 
-/// The index of a body that some field refers to by name.
+/// The index of a body that a field refers to by name.
 pub(super) fn body_named(field: &str, name: &str, bodies: &[Body]) -> Result<usize, Fault> {
     bodies.iter().position(|b| b.name == name).ok_or_else(|| {
         let remedy = magpie_settings::remedy(name, bodies.iter().map(|b| b.name.as_str()));
@@ -282,9 +282,9 @@ pub(super) fn body_named(field: &str, name: &str, bodies: &[Body]) -> Result<usi
     })
 }
 
-/// A value that stands neither in the entry nor in the defaults.
+/// A value that is neither in the entry nor in the defaults.
 pub(super) fn missing(at: &str, key: &str, section: &str) -> Fault {
-    Fault::new(format!("{at}.{key}"), "missing", format!("state it here or in [{section}]"))
+    Fault::new(format!("{at}.{key}"), "missing", format!("set it here or in [{section}]"))
 }
 
 fn unique_names<'a>(what: &str, names: impl Iterator<Item = &'a str>) -> Result<(), Fault> {

@@ -1,4 +1,4 @@
-//! What can be wrong with a robot.
+//! Errors of robots.
 
 use magpie_settings::DataFileError;
 use thiserror::Error;
@@ -7,15 +7,15 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum RobotError {
-    /// No robot of that name comes with this crate.
+    /// There is no built-in robot of this name.
     #[error("there is no built-in robot {name:?}; {remedy}")]
     UnknownBuiltin {
-        /// What was asked for.
+        /// The requested name.
         name: String,
         /// The valid names.
         remedy: String,
     },
-    /// The robot file is not one.
+    /// The robot file is invalid.
     #[error(transparent)]
     File(#[from] DataFileError),
 }

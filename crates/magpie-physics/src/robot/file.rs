@@ -1,15 +1,15 @@
-//! The robot file, as it is written: one struct a TOML table.
+//! The structure of a robot file: one struct per TOML table.
 //!
-//! Rules of the format
+//! Rules of the format:
 //! - SI units; angles in degrees.
-//! - Every number is read in single precision and widened: `0.05` means 0.05000000074505806. The robots of this
-//!   crate come from single-precision constants, so their files can say `0.05` and be exact. Degrees become
-//!   radians and quaternions afterwards, in double precision.
+//! - Every number is read in single precision and widened: `0.05` means 0.05000000074505806. The built-in robots stem
+//!   from single-precision constants, so that their files can contain `0.05` and be exact. Degrees become radians and
+//!   quaternions afterwards, in double precision.
 //! - Rotations are three angles: about x, then about the new y, then about the newest z.
-//! - The ground is implied: the plane z = 0.
+//! - The ground is implicit: the plane z = 0.
 //! - The root is the body that is not the child of any joint.
-//! - What is the same for most bodies, capsules or joints goes to `[defaults.body]`, `[defaults.capsule]` or
-//!   `[defaults.joint]`; an entry's own value wins.
+//! - Values shared by most bodies, capsules or joints go to `[defaults.body]`, `[defaults.capsule]` or
+//!   `[defaults.joint]`; an entry's own value takes precedence.
 //!
 //! `robots/hopper.toml` is the shortest complete example.
 
@@ -104,12 +104,12 @@ pub(super) struct BodyEntry {
     pub(super) name: String,
     /// kg
     pub(super) mass: f64,
-    /// kg m². One number, because the simulation does not turn the inertia with the body: only a body with the
-    /// same inertia about every axis is simulated as it should be.
+    /// kg m². A single number, because the simulation does not rotate the inertia with the body: only bodies with the
+    /// same inertia about every axis are simulated correctly.
     pub(super) inertia: Option<f64>,
-    /// World axes along which the body can move, such as `"xz"`; otherwise all.
+    /// World axes along which the body can move, such as `"xz"`; by default all.
     pub(super) moves: Option<String>,
-    /// World axes about which the body can turn; otherwise all.
+    /// World axes about which the body can turn; by default all.
     pub(super) turns: Option<String>,
     #[serde(default)]
     pub(super) capsules: Vec<CapsuleEntry>,
@@ -135,16 +135,16 @@ pub(super) struct CapsuleEntry {
     pub(super) rotation: Triple,
     /// m
     pub(super) radius: f64,
-    /// m, over all, with both round ends; without it the capsule is a sphere.
+    /// m, total length including both round ends; without it the capsule is a sphere.
     pub(super) length: Option<f64>,
     pub(super) friction: Option<f64>,
-    /// Zero if not stated.
+    /// Defaults to zero.
     pub(super) elasticity: Option<f64>,
-    /// Both if not stated.
+    /// Defaults to both.
     pub(super) ground_ends: Option<GroundEndsEntry>,
 }
 
-/// The ends that collide with the ground. Lower and upper are meant before the rotation of the capsule.
+/// The ends that collide with the ground. "Lower" and "upper" refer to the capsule before its rotation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum GroundEndsEntry {
@@ -179,25 +179,25 @@ pub(super) struct JointEntry {
     /// m, in the frame of the child.
     #[serde(default)]
     pub(super) child_anchor: Triple,
-    /// Turns x, y and z to the first, second and third axis of the joint.
+    /// Rotates x, y and z to the first, second and third axis of the joint.
     pub(super) rotation: Option<Triple>,
-    /// Rotation of the child against the parent at joint angle zero.
+    /// Rotation of the child relative to the parent at joint angle zero.
     #[serde(default)]
     pub(super) reference_rotation: Triple,
     /// Lowest and highest angle, one pair for each axis: a hinge has one, a ball joint three.
     pub(super) limits: Vec<Row<f64, 2>>,
-    /// Angles of the default pose; the middle of the limits if not stated.
+    /// Angles of the default pose; defaults to the middle of the limits.
     pub(super) rest_angles: Option<Vec<f64>>,
     /// N/m, of the spring that holds the anchors together.
     pub(super) stiffness: Option<f64>,
-    /// N s/m; half the square root of the stiffness if not stated.
+    /// N s/m; defaults to half the square root of the stiffness.
     pub(super) spring_damping: Option<f64>,
-    /// N m/rad, against angles beyond the limits; the same number as the stiffness if not stated.
+    /// N m/rad, against angles beyond the limits; defaults to the number of the stiffness.
     pub(super) limit_strength: Option<f64>,
-    /// N m s/rad; zero if not stated.
+    /// N m s/rad; defaults to zero.
     pub(super) angular_damping: Option<f64>,
-    /// N m at action 1, on every axis; a joint without it is passive. A joint has at most one actuator, and the
-    /// actuators consume the entries of an action in the order of the joints.
+    /// N m at action 1, on every axis; a joint without it is passive. A joint has at most one actuator, and actuators
+    /// take the entries of an action in the order of the joints.
     pub(super) actuator_strength: Option<f64>,
 }
 
@@ -206,6 +206,6 @@ pub(super) struct JointEntry {
 #[serde(deny_unknown_fields)]
 pub(super) struct CollisionEntry {
     pub(super) bodies: Row<String, 2>,
-    /// Which capsule of each body, counted from zero; can be left out if both bodies have only one.
+    /// The capsule of each body, counted from zero; optional if both bodies have only one.
     pub(super) capsules: Option<Row<usize, 2>>,
 }

@@ -1,4 +1,4 @@
-//! One joint of the file to one joint of the robot.
+//! Converts a joint of the file to a joint of the robot.
 
 use super::build::{body_named, missing};
 use magpie_settings::DataFault as Fault;
@@ -77,7 +77,7 @@ pub(super) fn joint(entry: &JointEntry, bodies: &[Body], settings: &JointSetting
     })
 }
 
-/// Strength of the joint's actuator; none if the joint is passive. A negative strength turns the other way.
+/// Strength of the joint's actuator; `None` if the joint is passive. A negative strength reverses the direction.
 pub(super) fn actuator_strength(entry: &JointEntry, settings: &JointSettings) -> Result<Option<f64>, Fault> {
     match entry.actuator_strength {
         Some(x) => single(&place(entry), "actuator_strength", x).map(Some),

@@ -15,14 +15,14 @@ mod tree;
 pub use error::RobotError;
 pub use read::BUILTIN;
 
-/// A complete robot, valid by construction: it can only be made by the reader of robot files.
+/// A complete robot, valid by construction: robots come only from the reader of robot files.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Robot {
-    /// What the robot is called in messages and tables.
+    /// The name in messages and tables.
     pub name: String,
     /// Duration of one environment step, in seconds.
     pub control_dt: f64,
-    /// Number of physics substeps in one environment step.
+    /// The number of physics substeps in one environment step.
     pub substeps: usize,
     /// Gravity, in m/s².
     pub gravity: [f64; 3],
@@ -32,7 +32,7 @@ pub struct Robot {
     pub angular_velocity_exponent: f64,
     /// Share of a penetration that a contact tries to remove in one environment step.
     pub penetration_correction: f64,
-    /// Sliding slower than this (m/s) gets no friction.
+    /// Contacts that slide more slowly than this (m/s) have no friction.
     pub slip_speed_threshold: f64,
     /// Material of the ground.
     pub ground: Material,
@@ -40,24 +40,24 @@ pub struct Robot {
     pub bodies: Vec<Body>,
     /// The joints, in the order in which their degrees of freedom are numbered.
     pub joints: Vec<Joint>,
-    /// The actuators, in the order in which they consume the entries of an action.
+    /// The actuators, in the order in which they take the entries of an action.
     pub actuators: Vec<Actuator>,
     /// Pairs of colliders of different bodies that collide with each other.
     pub collisions: Vec<[ColliderId; 2]>,
-    /// Index of the root of the tree of joints; observations of "the torso" mean this body.
+    /// Index of the root of the tree of joints, which observations call the torso.
     pub root: usize,
-    /// Where the root starts.
+    /// Initial position of the root.
     pub placement: Placement,
     /// Indices of the bodies whose ground contact is measured.
     pub feet: Vec<usize>,
 }
 
-/// Surface properties; those of a contact are the products of the two surfaces'.
+/// Surface properties; those of a contact are the products of both surfaces'.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Material {
     /// Friction coefficient.
     pub friction: f64,
-    /// Share of the approach velocity that is given back.
+    /// Share of the approach velocity that is returned.
     pub elasticity: f64,
 }
 
@@ -74,7 +74,7 @@ pub struct Body {
     pub moves: [bool; 3],
     /// World axes about which the body can turn.
     pub turns: [bool; 3],
-    /// Shapes; they matter for contacts and for how the robot is placed on the ground.
+    /// Shapes for contacts and for placing the robot on the ground.
     pub colliders: Vec<Capsule>,
 }
 
@@ -128,7 +128,7 @@ pub struct Joint {
     pub parent_anchor: [f64; 3],
     /// Anchor in the child's frame.
     pub child_anchor: [f64; 3],
-    /// Rotation (w, x, y, z) of the child against the parent at joint angle zero.
+    /// Rotation (w, x, y, z) of the child relative to the parent at joint angle zero.
     pub reference: [f64; 4],
     /// The triad of joint axes in the child's frame, one axis a row.
     pub child_axes: [[f64; 3]; 3],
@@ -159,7 +159,7 @@ pub struct Actuator {
     pub strength: f64,
 }
 
-/// How the default pose is put into the world.
+/// How the default pose is placed in the world.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Placement {
     /// The lowest point of all colliders touches z = 0.
@@ -181,7 +181,7 @@ impl Robot {
         self.joints.iter().map(Joint::dof).sum()
     }
 
-    /// Number of entries of an action.
+    /// The number of entries of an action.
     pub fn action_size(&self) -> usize {
         self.actuators.iter().map(|a| self.joints[a.joint].dof()).sum()
     }

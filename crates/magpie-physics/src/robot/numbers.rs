@@ -1,4 +1,4 @@
-//! Numbers of a robot file: single precision, finite, in range.
+//! Numbers of a robot file: finite, in range, and in single precision.
 //!
 //! `at` and `key` name the field for the error message: `body "torso"` and `mass`.
 

@@ -1,4 +1,4 @@
-//! Reading a robot: from text, from a file, or one of those that come with the crate.
+//! Reading a robot: from text, from a file, or a built-in one.
 
 use std::path::Path;
 
@@ -8,10 +8,10 @@ use super::error::RobotError;
 use super::file::RobotFile;
 use super::{Robot, build};
 
-/// What messages call the file.
+/// The kind of file, for messages.
 const KIND: &str = "robot file";
 
-/// The robots that come with the crate: name and robot file.
+/// The built-in robots: name and robot file.
 pub const BUILTIN: [(&str, &str); 5] = [
     ("halfcheetah", include_str!("../../robots/halfcheetah.toml")),
     ("walker2d", include_str!("../../robots/walker2d.toml")),
@@ -21,7 +21,7 @@ pub const BUILTIN: [(&str, &str); 5] = [
 ];
 
 impl Robot {
-    /// Reads a robot from the text of a robot file. `origin` says in error messages where the text is from.
+    /// Reads a robot from the text of a robot file. `origin` names the source of the text in error messages.
     ///
     /// Every number is read in single precision and widened: `0.05` means 0.05000000074505806. Angles are in
     /// degrees. The files in [`BUILTIN`] show the whole format.
@@ -67,7 +67,7 @@ impl Robot {
     /// One of the robots in [`BUILTIN`].
     ///
     /// # Errors
-    /// If there is no robot of that name.
+    /// If there is no built-in robot of that name.
     pub fn builtin(name: &str) -> Result<Robot, RobotError> {
         match BUILTIN.iter().find(|(n, _)| *n == name) {
             Some((_, text)) => Robot::from_toml(text, &format!("built-in robot {name:?}")),

@@ -1,4 +1,4 @@
-//! Angles of a robot file in degrees, and the rotations they stand for.
+//! Angles of a robot file in degrees, and their rotations.
 //!
 //! Quaternions are (w, x, y, z).
 
@@ -6,7 +6,7 @@ use std::f64::consts::PI;
 
 /// Degrees to radians.
 ///
-/// `π (d / 180)` and not `d (π / 180)`: with the first, the limits of the five robots agree with their
+/// Computed as `π (d / 180)`, not `d (π / 180)`: with this order, the limits of the five robots agree with their
 /// reference values to the last bit.
 pub(super) fn radians(degrees: f64) -> f64 {
     PI * (degrees / 180.0)
@@ -52,7 +52,7 @@ mod tests {
 
     #[test]
     fn euler_angles_are_intrinsic() {
-        // The second turn is about the y axis that the first one has moved to z: x goes to y.
+        // The second turn is about the y axis, which the first one has moved to z: x goes to y.
         assert_close(rotate(from_euler([90.0, 90.0, 0.0]), [1.0, 0.0, 0.0]), [0.0, 1.0, 0.0]);
     }
 }

@@ -1,10 +1,10 @@
-//! The joints of a robot must make one tree.
+//! Checks that the joints of a robot form a single tree.
 
 use magpie_settings::DataFault as Fault;
 
 use super::{Body, Joint};
 
-/// The root of the tree: the only body that is no joint's child, from which all others hang.
+/// The root of the tree: the only body that is not the child of a joint.
 pub(super) fn root(bodies: &[Body], joints: &[Joint]) -> Result<usize, Fault> {
     let parents = parents(bodies, joints)?;
     let mut roots = (0..bodies.len()).filter(|&b| parents[b].is_none());
@@ -18,7 +18,7 @@ pub(super) fn root(bodies: &[Body], joints: &[Joint]) -> Result<usize, Fault> {
             "a robot is one tree with one root: add a joint that connects them",
         ));
     }
-    // With one parent for each body but the root, a body that does not hang from the root hangs from a loop.
+    // Because every body but the root has one parent, a body that is not connected to the root is connected to a loop.
     match (0..bodies.len()).find(|&b| ancestor(b, bodies.len(), &parents) != root) {
         None => Ok(root),
         Some(b) => Err(loop_through(b, &parents, bodies)),
@@ -41,14 +41,14 @@ fn parents(bodies: &[Body], joints: &[Joint]) -> Result<Vec<Option<usize>>, Faul
             return Err(Fault::new(
                 field,
                 format!("{child:?} is already the child of joint {:?}", other.name),
-                "a body hangs from one joint only: remove one of the two, or swap parent and child",
+                "a body can be the child of one joint only: remove one of the two, or swap parent and child",
             ));
         }
     }
     Ok(by.iter().map(|joint| joint.map(|j| j.parent)).collect())
 }
 
-/// Follows the parents up to the root, or up to some body of the loop that the path ends in.
+/// Follows the parents up to the root, or to a body of the loop that the path ends in.
 fn ancestor(mut body: usize, bodies: usize, parents: &[Option<usize>]) -> usize {
     for _ in 0..bodies {
         match parents[body] {
@@ -66,7 +66,7 @@ fn loop_through(start: usize, parents: &[Option<usize>], bodies: &[Body]) -> Fau
     let names: String = round.iter().map(|&b| format!(" <- {:?}", bodies[b].name)).collect();
     Fault::new(
         place(bodies, start),
-        format!("the joints go round in a loop: {:?}{names}", bodies[start].name),
+        format!("the joints form a loop: {:?}{names}", bodies[start].name),
         "a robot is a tree: remove one of these joints",
     )
 }

@@ -1,14 +1,14 @@
-//! What goes into an archive and what comes out of it.
+//! The candidates and elites of an archive.
 
 use serde::{Deserialize, Serialize};
 
-/// When and from what a solution was made.
+/// The origin of a solution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Provenance {
-    /// The QD iteration.
+    /// The iteration.
     pub iteration: u64,
-    /// Its number among the branches of that iteration; what was tried after them counts on. `None` is the search
-    /// policy itself.
+    /// The number of the policy among those proposed in that iteration: branches first, then the others. `None` is the
+    /// search policy itself.
     pub branch: Option<u32>,
 }
 
@@ -19,26 +19,26 @@ pub struct Candidate<'a> {
     pub solution: &'a [f32],
     /// Whatever else is needed to run the solution again, such as its observation normaliser.
     pub extra: &'a [f64],
-    /// The quality, to be maximised.
+    /// The objective, which is maximised.
     pub objective: f64,
-    /// The behaviour.
+    /// The measures.
     pub measures: &'a [f64],
-    /// Mean number of steps of the episodes it was evaluated on.
+    /// Mean number of steps in the evaluated episodes.
     pub length: f64,
-    /// Where it came from.
+    /// The origin.
     pub provenance: Provenance,
 }
 
-/// What an archive remembers of the solution in a cell, apart from the parameters.
+/// An archive's record of the solution in a cell, without the parameters.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Entry {
-    /// The quality.
+    /// The objective.
     pub objective: f64,
-    /// The behaviour.
+    /// The measures.
     pub measures: Vec<f64>,
-    /// Mean number of steps of the episodes it was evaluated on.
+    /// Mean number of steps in the evaluated episodes.
     pub length: f64,
-    /// Where it came from.
+    /// The origin.
     pub provenance: Provenance,
 }
 
@@ -53,15 +53,15 @@ impl From<&Candidate<'_>> for Entry {
     }
 }
 
-/// The best solution of a cell with everything needed to run it again.
+/// The best solution of a cell, with everything needed to run it again.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Elite<'a> {
     /// The cell.
     pub cell: usize,
-    /// Quality, behaviour and origin.
+    /// Objective, measures and origin.
     pub entry: &'a Entry,
     /// The parameters.
     pub solution: &'a [f32],
-    /// What was stored beside the parameters.
+    /// The extra fields.
     pub extra: &'a [f64],
 }

@@ -1,17 +1,16 @@
-//! One archive: who is in each cell, and how good a newcomer must be.
+//! One archive: the elite of each cell and the threshold for new solutions.
 //!
-//! A batch is judged against the archive as it stands before the batch. A candidate with objective f is
-//! accepted in a cell with threshold t iff f > t; its improvement value is f − t. Of the n candidates
-//! accepted in a cell, with mean objective f̄, the best is kept (the first on a tie) and the threshold moves
-//! by the batch rule of CMA-MAE (Fontaine & Nikolaidis 2023):
+//! A batch is compared with the archive as it is before the batch. A candidate with objective f is accepted in a cell
+//! with threshold t iff f > t; its improvement value is f − t. Of the n candidates accepted in a cell, with mean
+//! objective f̄, the best is kept (the first on a tie) and the threshold moves by the batch rule of CMA-MAE (Fontaine &
+//! Nikolaidis 2023):
 //!
 //! ```text
 //! t ← (1−α)ⁿ t + (1 − (1−α)ⁿ) f̄
 //! ```
 //!
-//! Surprising but intended: with α < 1 the threshold lags behind the elite, so that a newcomer may replace an
-//! elite that is better than itself. The elitist archive never does that: its threshold *is* the elite's
-//! objective.
+//! Surprising but intended: with α < 1 the threshold lags behind the elite, so that a new solution can replace an elite
+//! that is better than itself. The elitist archive never does that: its threshold *is* the elite's objective.
 
 pub mod elite;
 pub mod outcome;
@@ -23,14 +22,14 @@ use elite::{Candidate, Entry};
 use outcome::Outcome;
 use serde::{Deserialize, Serialize};
 
-/// The rule by which a cell accepts a candidate.
+/// The rule by which a cell accepts candidates.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Acceptance {
-    /// Better than the elite in the cell; an empty cell takes anything (MAP-Elites).
+    /// Accepts what is better than the elite of the cell; an empty cell accepts anything (MAP-Elites).
     Elitist,
-    /// Better than a threshold that follows the accepted objectives slowly (CMA-MAE).
+    /// Accepts what is better than a threshold that slowly follows the accepted objectives (CMA-MAE).
     Soft {
-        /// α in (0, 1]: 1 follows at once, towards 0 the archive flattens into plain optimisation.
+        /// α in (0, 1]: with 1 the threshold follows at once; towards 0 the search becomes plain optimisation.
         learning_rate: f64,
         /// The threshold of an empty cell, in units of the objective.
         threshold_min: f64,
@@ -51,17 +50,17 @@ impl Acceptance {
     }
 }
 
-/// The entries and thresholds of all cells; the parameters are kept elsewhere
+/// The entries and thresholds of all cells; the parameters are stored separately
 /// ([`ArchivePair`](crate::ArchivePair)).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Archive {
     acceptance: Acceptance,
     entries: Vec<Option<Entry>>,
-    /// One a cell for the soft rule, none for the elitist rule, where the entries say it all.
+    /// One per cell for the soft rule; empty for the elitist rule, whose thresholds follow from the entries.
     thresholds: Vec<f64>,
 }
 
-/// The row of a batch that now holds a cell.
+/// A row of a batch that becomes the elite of a cell.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Winner {
     cell: usize,
@@ -77,7 +76,7 @@ impl Archive {
         Ok(Archive { acceptance, entries: vec![None; cells], thresholds })
     }
 
-    /// Whether a restored archive can belong to `cells` cells of `measure_dim` measures.
+    /// Whether a restored archive can belong to `cells` cells with `measure_dim` measures.
     fn check(&self, cells: usize, measure_dim: usize) -> Result<(), Error> {
         self.acceptance.check()?;
         let thresholds = match self.acceptance {
@@ -96,12 +95,12 @@ impl Archive {
         Ok(())
     }
 
-    /// The rule of this archive.
+    /// The acceptance rule of this archive.
     pub fn acceptance(&self) -> Acceptance {
         self.acceptance
     }
 
-    /// What holds `cell`, if anything.
+    /// The entry of `cell`, if it is occupied.
     pub fn entry(&self, cell: usize) -> Option<&Entry> {
         self.entries.get(cell)?.as_ref()
     }
@@ -111,7 +110,7 @@ impl Archive {
         self.entries.iter().enumerate().filter_map(|(cell, entry)| Some((cell, entry.as_ref()?)))
     }
 
-    /// Number of occupied cells.
+    /// The number of occupied cells.
     pub fn len(&self) -> usize {
         self.entries.iter().flatten().count()
     }
@@ -121,8 +120,8 @@ impl Archive {
         self.entries.iter().all(Option::is_none)
     }
 
-    /// What a candidate for `cell` must surpass; −∞ for an empty cell of an elitist archive, NaN beyond the
-    /// last cell.
+    /// The threshold that a candidate for `cell` must exceed; −∞ for an empty cell of an elitist archive, NaN beyond
+    /// the last cell.
     pub fn threshold(&self, cell: usize) -> f64 {
         match (self.acceptance, self.entries.get(cell)) {
             (_, None) => f64::NAN,
@@ -135,9 +134,9 @@ impl Archive {
         objective > self.threshold(cell)
     }
 
-    fn judge(&self, cell: usize, objective: f64) -> Outcome {
+    fn outcome_of(&self, cell: usize, objective: f64) -> Outcome {
         let threshold = self.threshold(cell);
-        // Nothing to subtract where there is no threshold: the value of a first elite is its objective.
+        // Without a threshold there is nothing to subtract: the value of a first elite is its objective.
         let value = if threshold == f64::NEG_INFINITY { objective } else { objective - threshold };
         match (self.accepts(cell, objective), &self.entries[cell]) {
             (true, None) => Outcome::New(value),
@@ -146,8 +145,8 @@ impl Archive {
         }
     }
 
-    /// Inserts a batch; `cells[row]` is the cell of `batch[row]` or why it is refused. Returns the outcomes
-    /// and the rows that now hold their cells, in ascending order of cells.
+    /// Inserts a batch; `cells[row]` is the cell of `batch[row]`, or why it is refused. Returns the outcomes and the
+    /// rows that became elites, in ascending order of cells.
     fn add(
         &mut self,
         cells: &[Result<usize, Refusal>],
@@ -157,7 +156,7 @@ impl Archive {
             .iter()
             .zip(batch)
             .map(|(cell, candidate)| match *cell {
-                Ok(cell) => self.judge(cell, candidate.objective),
+                Ok(cell) => self.outcome_of(cell, candidate.objective),
                 Err(refusal) => Outcome::Refused(refusal),
             })
             .collect();
@@ -169,7 +168,7 @@ impl Archive {
             .filter(|(_, (outcome, _))| outcome.is_accepted())
             .filter_map(|(row, (_, cell))| Some(Winner { cell: cell.ok()?, row }))
             .collect();
-        // Stable: within a cell the rows stay in the order of the batch.
+        // The sort is stable: within a cell, rows keep the order of the batch.
         accepted.sort_by_key(|winner| winner.cell);
 
         let mut winners = Vec::new();

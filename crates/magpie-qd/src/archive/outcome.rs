@@ -1,9 +1,8 @@
-//! What became of a candidate.
+//! The result of adding a candidate.
 
 use crate::error::Refusal;
 
-/// What an archive did with one candidate of a batch, judged against the archive as it was *before* the
-/// batch.
+/// The result of adding one candidate of a batch, compared with the archive as it was *before* the batch.
 ///
 /// The number is the improvement value, objective − threshold of the cell; see [`Outcome::value`].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -14,18 +13,18 @@ pub enum Outcome {
     Improved(f64),
     /// Not better than the threshold.
     Rejected(f64),
-    /// Not considered.
+    /// The candidate was refused.
     Refused(Refusal),
 }
 
 impl Outcome {
-    /// Whether the candidate was accepted. Of several accepted into one cell only the best is kept, but all
-    /// of them move the threshold.
+    /// Whether the candidate was accepted. Of several candidates accepted in one cell only the best is kept, but all of
+    /// them move the threshold.
     pub fn is_accepted(&self) -> bool {
         matches!(self, Outcome::New(_) | Outcome::Improved(_))
     }
 
-    /// The improvement value by which candidates are ranked. A refused candidate ranks behind all others: −∞.
+    /// The improvement value by which candidates are ranked. A refused candidate ranks last, with −∞.
     pub fn value(&self) -> f64 {
         match *self {
             Outcome::New(value) | Outcome::Improved(value) | Outcome::Rejected(value) => value,
@@ -34,14 +33,14 @@ impl Outcome {
     }
 }
 
-/// What became of a batch in both archives, one outcome for each candidate in the order of the batch.
+/// The results of a batch in both archives, one outcome per candidate in the order of the batch.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Insertion {
-    /// In the soft archive: these values rank the candidates.
+    /// Outcomes in the soft archive, whose values rank the candidates.
     pub soft: Vec<Outcome>,
-    /// In the result archive.
+    /// Outcomes in the result archive.
     pub result: Vec<Outcome>,
-    /// Cells of the result archive that were empty before.
+    /// The number of cells of the result archive that were empty before.
     pub new_cells: usize,
 }
 
@@ -51,12 +50,12 @@ impl Insertion {
         self.soft.iter().map(Outcome::value).collect()
     }
 
-    /// How many candidates the soft archive accepted. None at all is the signal to restart the search.
+    /// The number of candidates that the soft archive accepted. If there are none, the search should restart.
     pub fn accepted(&self) -> usize {
         self.soft.iter().filter(|outcome| outcome.is_accepted()).count()
     }
 
-    /// How many candidates were not considered because they hold NaN or infinite values.
+    /// The number of candidates refused because they have NaN or infinite values.
     pub fn refused(&self) -> usize {
         self.soft.iter().filter(|outcome| matches!(outcome, Outcome::Refused(_))).count()
     }

@@ -1,16 +1,16 @@
-//! The two archives of a search over one set of solutions.
+//! The two archives of a search, which share one set of solutions.
 //!
-//! The *soft* archive steers: its improvement values rank the candidates, its empty cells attract, its
-//! silence restarts the search. The *result* archive keeps the best of every cell and is what is reported.
+//! The *soft* archive guides the search: its improvement values rank the candidates, its empty cells attract the
+//! search, and the search restarts when it accepts nothing. The *result* archive keeps the best solution of each cell
+//! and is what is reported.
 //!
-//! **Parameters are kept for the result archive only.** With α < 1 the two may hold different solutions in
-//! one cell, so keeping both (counted by reference or not) needs up to twice the memory: 960 MB rather than
-//! 480 MB for 2,500 cells × 48,000 parameters. That is no remote case: in the made-up search of
-//! `examples/archive_costs.rs` nine cells in ten differ at α = 0.1. The soft archive therefore keeps
-//! thresholds and entries, and a restart takes a cell, at random or for what is around it, among those the *soft* archive
-//! occupies, then the *result* elite of that cell. PPGA would take the last accepted solution of the same cell
-//! instead, which is never better in objective. The elite always exists: what the soft archive accepts into
-//! a cell, the result archive has seen, and it never leaves a cell it has occupied.
+//! **Parameters are kept for the result archive only.** With α < 1 the two can hold different solutions in one cell, so
+//! that keeping both would take up to twice the memory: 960 MB instead of 480 MB for 2,500 cells × 48,000 parameters.
+//! That is the normal case: in the simulated search of `examples/archive_costs.rs` they differ in nine cells of ten at
+//! α = 0.1. Therefore the soft archive keeps only thresholds and entries, and a restart selects a cell that the *soft*
+//! archive occupies, at random or for its surroundings, and then takes the *result* elite of that cell. PPGA would take
+//! the last accepted solution of the same cell, whose objective is never better. The elite always exists: the result
+//! archive sees everything that the soft archive accepts, and never empties a cell.
 
 use super::elite::{Candidate, Elite, Entry};
 use super::outcome::Insertion;
@@ -22,7 +22,7 @@ use crate::metrics::{Metrics, QdOffset};
 use magpie_random::Draws;
 use serde::{Deserialize, Serialize};
 
-/// Soft archive, result archive and the solutions they share.
+/// Soft archive, result archive, and the solutions they share.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "PairRecord")]
 pub struct ArchivePair {
@@ -64,8 +64,8 @@ impl ArchivePair {
         })
     }
 
-    /// Puts together what the accessors took apart, for checkpoints that store the parameters in a file of
-    /// their own.
+    /// Assembles the archives from the parts that the accessors return, for checkpoints that store the parameters in a
+    /// separate file.
     pub fn from_parts(
         cells: Cells,
         soft: Archive,
@@ -75,7 +75,7 @@ impl ArchivePair {
         soft.check(cells.count(), cells.measure_dim())?;
         result.check(cells.count(), cells.measure_dim())?;
         if result.acceptance() != Acceptance::Elitist {
-            return Err(Error::Record("the result archive must be elitist"));
+            return Err(Error::Record("the acceptance rule of the result archive must be elitist"));
         }
         solutions.check(cells.count(), |cell| result.entry(cell).is_some())?;
         if soft.entries().any(|(cell, _)| result.entry(cell).is_none()) {
@@ -84,12 +84,12 @@ impl ArchivePair {
         Ok(ArchivePair { cells, soft, result, solutions })
     }
 
-    /// The partition of measure space.
+    /// The cells of both archives.
     pub fn cells(&self) -> &Cells {
         &self.cells
     }
 
-    /// The archive that steers the search.
+    /// The archive that guides the search.
     pub fn soft(&self) -> &Archive {
         &self.soft
     }
@@ -99,12 +99,12 @@ impl ArchivePair {
         &self.result
     }
 
-    /// The parameters of the result archive.
+    /// The parameters of the elites in the result archive.
     pub fn solutions(&self) -> &Solutions {
         &self.solutions
     }
 
-    /// Offers a batch to both archives. An error means that nothing was inserted.
+    /// Offers a batch to both archives. If it returns an error, nothing was inserted.
     pub fn add(&mut self, batch: &[Candidate<'_>]) -> Result<Insertion, Error> {
         for (row, candidate) in batch.iter().enumerate() {
             self.solutions.check_candidate(row, candidate)?;
@@ -124,8 +124,8 @@ impl ArchivePair {
         Ok(Insertion { soft, result, new_cells: self.result.len() - occupied_before })
     }
 
-    /// The cell of a candidate, or why it must not enter. Parameters are many and are only looked at when the
-    /// objective would carry them into an archive.
+    /// The cell of a candidate, or why it is refused. Because parameters are many, they are only checked if the
+    /// objective suffices for an archive.
     fn place(&self, candidate: &Candidate<'_>) -> Result<usize, Refusal> {
         let cell = self.cells.index_of(candidate.measures)?;
         let objective = candidate.objective;
@@ -166,8 +166,7 @@ impl ArchivePair {
         self.elite(cell)
     }
 
-    /// An elite drawn evenly from the cells that the soft archive occupies; `None` while that archive is
-    /// empty.
+    /// An elite drawn uniformly from the cells that the soft archive occupies; `None` if that archive is empty.
     pub fn random_elite(&self, draws: &mut Draws) -> Option<Elite<'_>> {
         let nth = draws.below(self.soft.len() as u32);
         let (cell, _) = self.soft.entries().nth(nth as usize)?;
@@ -181,7 +180,7 @@ impl ArchivePair {
     }
 }
 
-/// Branch-free, so that it runs at the speed of memory: an exponent of all ones is infinite or NaN.
+/// Branch-free, so that it runs at memory speed: an exponent with all bits set is infinite or NaN.
 fn all_finite(row: &[f32]) -> bool {
     const EXPONENT: u32 = 0x7f80_0000;
     row.chunks(1024).all(|chunk| {
@@ -254,7 +253,7 @@ mod tests {
         let mut pair = pair();
         let mut draws = Stream::new(0, "test").draws(0, 0);
         assert_eq!(pair.random_elite(&mut draws), None);
-        // Below threshold_min: only in the result archive, hence never drawn.
+        // Below threshold_min: only in the result archive, and therefore never drawn.
         pair.add(&[candidate(&[9.0, 9.0], -1.0, &[0.05])]).unwrap();
         assert_eq!(pair.random_elite(&mut draws), None);
         pair.add(&[candidate(&[1.0, 1.0], 8.0, &[0.35]), candidate(&[2.0, 2.0], 4.0, &[0.95])]).unwrap();

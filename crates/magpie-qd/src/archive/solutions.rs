@@ -1,4 +1,4 @@
-//! The parameters of the elites, the bulk of all memory.
+//! The parameters of the elites, which take most of the memory.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,12 +9,11 @@ use serde::{Deserialize, Serialize};
 
 /// One row of parameters and one of extra fields for each occupied cell.
 ///
-/// Rows are allocated one by one when a cell is first occupied and overwritten in place after that. A single
-/// growing vector would, at the moment it grows, hold old and new copy at once: three times the final size in
-/// the worst case.
+/// Rows are allocated one by one when a cell is first occupied, and overwritten in place afterwards. A single growing
+/// vector would hold the old and the new copy at the moment it grows: up to three times the final size.
 ///
-/// Rows are shared with those who are still writing them to a disk: a cell that gets another row meanwhile gets
-/// it in new memory, and the old one stays as it was ([`Solutions::row`]).
+/// A row can be shared with a save that is still writing it: if its cell gets another row meanwhile, that one is placed in new
+/// memory, and the shared row stays as it was ([`Solutions::row`]).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Solutions {
     solution_len: usize,
@@ -62,17 +61,17 @@ impl Row {
 }
 
 impl Solutions {
-    /// Room for `cells` rows of `solution_len` parameters and `extra_len` extra fields, all empty.
+    /// Memory for `cells` rows of `solution_len` parameters and `extra_len` extra fields, all empty.
     pub fn new(cells: usize, solution_len: usize, extra_len: usize) -> Self {
         Solutions { solution_len, extra_len, rows: vec![None; cells] }
     }
 
-    /// Number of parameters of a solution.
+    /// The number of parameters of a solution.
     pub fn solution_len(&self) -> usize {
         self.solution_len
     }
 
-    /// Number of extra fields of a solution.
+    /// The number of extra fields of a solution.
     pub fn extra_len(&self) -> usize {
         self.extra_len
     }
@@ -82,7 +81,7 @@ impl Solutions {
         self.rows.len()
     }
 
-    /// Parameters and extra fields of `cell`, if any.
+    /// Parameters and extra fields of `cell`, if it is occupied.
     pub fn get(&self, cell: usize) -> Option<(&[f32], &[f64])> {
         let row = self.row(cell)?;
         Some((&row.solution, &row.extra))
@@ -93,8 +92,8 @@ impl Solutions {
         self.rows.get(cell)?.as_ref()
     }
 
-    /// Stores the row of `cell`, in place of what was there. Public so that rows can be restored from a file
-    /// one by one.
+    /// Stores the row of `cell`, replacing the previous one. Public so that rows can be restored one by one from a
+    /// file.
     pub fn set(&mut self, cell: usize, solution: &[f32], extra: &[f64]) -> Result<(), Error> {
         if solution.len() != self.solution_len || extra.len() != self.extra_len {
             return Err(Error::Record("row of parameters or extra fields of wrong length"));
@@ -114,7 +113,7 @@ impl Solutions {
         Ok(())
     }
 
-    /// Bytes held by the rows.
+    /// The number of bytes that the rows occupy.
     pub fn bytes(&self) -> usize {
         let row = |row: &Arc<Row>| size_of::<Row>() + size_of_val(&*row.solution) + size_of_val(&*row.extra);
         let pointers = self.rows.capacity() * size_of::<Option<Arc<Row>>>();

@@ -1,6 +1,6 @@
-//! Voronoi cells: measures belong to the nearest centroid (CVT-MAP-Elites, Vassiliades et al. 2018).
+//! Voronoi cells: measures belong to the cell of the nearest centroid (CVT-MAP-Elites, Vassiliades et al. 2018).
 //!
-//! Beyond the outermost centroids space goes on: no measures are outside.
+//! The outermost cells are unbounded, so that no measures are outside.
 
 use super::kdtree::KdTree;
 use super::kmeans;
@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 pub struct Cvt {
     dim: usize,
     centroids: Vec<f64>,
-    /// Derived from the centroids, hence not part of the record.
+    /// Derived from the centroids, and therefore not stored.
     #[serde(skip)]
     tree: KdTree,
 }
@@ -47,8 +47,8 @@ impl Cvt {
         Ok(Cvt { dim, centroids, tree })
     }
 
-    /// `cells` centroids of the given `samples` (rows of `dim` measures) by k-means; equal arguments give
-    /// equal centroids on every machine and any number of threads.
+    /// `cells` centroids of the given `samples` (rows of `dim` measures), computed by k-means. Equal arguments give
+    /// equal centroids on every machine and with any number of threads.
     pub fn from_samples(samples: &[f64], dim: usize, cells: usize, seed: u64) -> Result<Self, Error> {
         if dim == 0 || !samples.len().is_multiple_of(dim) || cells == 0 || samples.len() / dim < cells {
             return Err(Error::Centroids(
@@ -64,8 +64,8 @@ impl Cvt {
         Cvt::new(kmeans::centroids(samples, dim, cells, seed), dim)
     }
 
-    /// `cells` centroids for measures spread evenly over a box, from `samples` points drawn in it (pyribs
-    /// draws 100,000; 40 to a cell or more keep the cells alike in size).
+    /// `cells` centroids for measures that are uniform in a box, from `samples` points drawn in it. pyribs draws
+    /// 100,000; 40 or more per cell keep the cells similar in size.
     pub fn uniform(
         lower: &[f64],
         upper: &[f64],
@@ -74,17 +74,17 @@ impl Cvt {
         seed: u64,
     ) -> Result<Self, Error> {
         if lower.len() != upper.len() {
-            return Err(Error::Centroids("lower and upper bounds must be as many"));
+            return Err(Error::Centroids("there must be as many lower as upper bounds"));
         }
         Cvt::from_samples(&kmeans::uniform_samples(lower, upper, samples, seed), lower.len(), cells, seed)
     }
 
-    /// Number of cells.
+    /// The number of cells.
     pub fn count(&self) -> usize {
         self.centroids.len() / self.dim
     }
 
-    /// Number of measures.
+    /// The number of measures.
     pub fn measure_dim(&self) -> usize {
         self.dim
     }
@@ -99,7 +99,7 @@ impl Cvt {
         self.centroids.chunks_exact(self.dim).nth(cell)
     }
 
-    /// The cell whose centroid is nearest to finite measures, the lowest on a tie.
+    /// The cell whose centroid is nearest to the given (finite) measures; the lowest on a tie.
     pub(super) fn nearest(&self, measures: &[f64]) -> usize {
         self.tree.nearest(measures).0
     }

@@ -6,14 +6,14 @@
 //! i = clamp(trunc((D·(m − lower) + ε) / (upper − lower)), 0, D − 1),   ε = 1e-6
 //! ```
 //!
-//! and row-major flattening, the last dimension fastest. This is pyribs' arithmetic to the last rounding: ε
-//! is added before the division, so it is not scaled with the range.
+//! and row-major order, in which the last dimension varies fastest. This matches the arithmetic of pyribs to the last
+//! rounding: ε is added before the division, so that it does not scale with the range.
 
 use crate::error::Error;
 use serde::{Deserialize, Serialize};
 
-/// Pulls a measure that rounding left just below a border (0.3 computed as 0.2999…) up into the cell it is
-/// meant for. Unit: measure × cells. The value is pyribs' default.
+/// Moves a measure that rounding put just below a border (0.3 computed as 0.2999…) up into the intended cell. Unit:
+/// measure × cells. The value is pyribs' default.
 pub const EPSILON: f64 = 1e-6;
 
 /// A grid over the box `lower..upper` with `dims` cells per dimension.
@@ -48,7 +48,7 @@ impl Grid {
         }
         if lower.len() != dims.len() || upper.len() != dims.len() {
             let first_missing = dims.len().min(lower.len()).min(upper.len());
-            return wrong(first_missing, "cells, lower and upper bounds must be as many");
+            return wrong(first_missing, "there must be as many cell counts as lower and upper bounds");
         }
         let mut count = 1usize;
         for (j, &dim) in dims.iter().enumerate() {
@@ -58,7 +58,7 @@ impl Grid {
             if !(upper[j] - lower[j]).is_finite() || upper[j] <= lower[j] {
                 return wrong(j, "the range must be finite with lower < upper");
             }
-            // Cell numbers are stored in archives as u32 by the tools that read them.
+            // Tools that read archives store cell numbers as u32.
             count = match count.checked_mul(dim) {
                 Some(product) if product <= u32::MAX as usize => product,
                 _ => return wrong(j, "too many cells"),
@@ -67,12 +67,12 @@ impl Grid {
         Ok(Grid { dims, lower, upper })
     }
 
-    /// Number of cells.
+    /// The number of cells.
     pub fn count(&self) -> usize {
         self.dims.iter().product()
     }
 
-    /// Number of measures.
+    /// The number of measures.
     pub fn measure_dim(&self) -> usize {
         self.dims.len()
     }
@@ -92,13 +92,13 @@ impl Grid {
         &self.upper
     }
 
-    /// The cell of finite measures; those outside the range belong to the cell at the border.
+    /// The cell of the given (finite) measures; those outside the range belong to the cell at the border.
     pub(super) fn nearest(&self, measures: &[f64]) -> usize {
         let mut cell = 0;
         for (j, &m) in measures.iter().enumerate() {
             let dim = self.dims[j];
             let scaled = (dim as f64 * (m - self.lower[j]) + EPSILON) / (self.upper[j] - self.lower[j]);
-            // The cast truncates and saturates: however far outside, the border cell comes out.
+            // The cast truncates and saturates, so that measures outside the range give the border cell.
             cell = cell * dim + (scaled as i64).clamp(0, dim as i64 - 1) as usize;
         }
         cell
@@ -127,7 +127,7 @@ impl Grid {
         Some(coordinates.iter().zip(&self.dims).fold(0, |cell, (&c, &dim)| cell * dim + c))
     }
 
-    /// The middle of `cell`, or `None` beyond the last cell.
+    /// The centre of `cell`, or `None` beyond the last cell.
     pub fn centre(&self, cell: usize) -> Option<Vec<f64>> {
         let coordinates = self.coordinates(cell)?;
         let middle = |(j, &c): (usize, &usize)| {

@@ -1,11 +1,11 @@
-//! The nearest of a fixed set of points.
+//! Nearest-neighbour search in a fixed set of points.
 //!
-//! A balanced kd-tree without nodes: the points lie sorted so that the middle of every range splits it along
-//! the axis on which the range spreads most. The number of dimensions is a run-time value and equal distances
-//! have a winner (the lowest number); the kd-tree crates fix the dimension at compile time or allocate for
-//! each query, and leave ties open.
+//! A balanced kd-tree without nodes: the points are sorted so that the middle of every range splits it along the axis
+//! of its largest extent. The number of dimensions is a run-time value, and ties have a defined winner (the lowest
+//! number); existing kd-tree crates fix the dimension at compile time or allocate for each query, and leave ties
+//! undefined.
 
-/// Below this many points it is faster to look at them all than to split on.
+/// Below this number of points, testing all of them is faster than splitting further.
 const LEAF: usize = 8;
 
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -14,7 +14,7 @@ pub(super) struct KdTree {
     /// Numbers of the points, and the points themselves, in the order of the tree.
     numbers: Vec<u32>,
     points: Vec<f64>,
-    /// At the middle of each range that is split: the axis, and where on it the upper half begins.
+    /// At the middle of each split range: the axis, and the position where the upper half begins.
     splits: Vec<(usize, f64)>,
 }
 
@@ -33,7 +33,7 @@ impl KdTree {
         KdTree { dim, numbers, points, splits }
     }
 
-    /// Number and squared distance of the point nearest to `query`; of several, the lowest number.
+    /// Number and squared distance of the point nearest to `query`; on a tie, the lowest number.
     pub(super) fn nearest(&self, query: &[f64]) -> (usize, f64) {
         let mut best = (f64::INFINITY, u32::MAX);
         self.search(0, self.numbers.len(), query, &mut best);
@@ -57,14 +57,14 @@ impl KdTree {
         let (near, far) =
             if beyond < 0.0 { ((from, middle), (middle, to)) } else { ((middle, to), (from, middle)) };
         self.search(near.0, near.1, query, best);
-        // Not strictly nearer: a point at equal distance may still win by its number.
+        // Not strictly less: a point at the same distance may still win by its number.
         if beyond * beyond <= best.0 {
             self.search(far.0, far.1, query, best);
         }
     }
 }
 
-/// Sorts `numbers` into tree order and notes the splits, which cover the same range.
+/// Sorts `numbers` into tree order and records the splits of the same range.
 fn sort<'a>(numbers: &mut [u32], splits: &mut [(usize, f64)], dim: usize, point: &impl Fn(u32) -> &'a [f64]) {
     if numbers.len() <= LEAF {
         return;
@@ -82,7 +82,8 @@ fn sort<'a>(numbers: &mut [u32], splits: &mut [(usize, f64)], dim: usize, point:
     let (lower, upper) = numbers.split_at_mut(middle);
     let (lower_splits, upper_splits) = splits.split_at_mut(middle);
     sort(lower, lower_splits, dim, point);
-    // The upper half begins with the point just noted; its own middle lies higher, so the note stays.
+    // The upper half begins with the point just recorded; its own middle lies higher, so that the record is not
+    // overwritten.
     sort(upper, upper_splits, dim, point);
 }
 

@@ -1,17 +1,17 @@
 //! Centroids by k-means: k-means++ seeding (Arthur & Vassilvitskii 2007), then Lloyd's iterations.
 //!
-//! Everything is a function of the arguments: draws come from the seed, sums run in the order of the samples.
+//! The result depends only on the arguments: draws come from the seed, and sums run in the order of the samples.
 
 use super::kdtree::KdTree;
 use magpie_random::Stream;
 
-/// Lloyd's iterations stop when one of them lowers the mean squared distance by less than this share. Cells
-/// that are a few per cent off from equal size are as good for an archive.
+/// Lloyd's iterations stop when one of them reduces the mean squared distance by less than this share. Cells whose
+/// sizes differ by a few per cent serve an archive equally well.
 const TOLERANCE: f64 = 1e-3;
-/// A limit for samples that go on improving slowly.
+/// The largest number of iterations, for samples that keep improving slowly.
 const MAX_ITERATIONS: usize = 100;
 
-/// `count` points spread evenly over the box `lower..upper`, in rows.
+/// `count` points, uniform in the box `lower..upper`, in rows.
 pub(super) fn uniform_samples(lower: &[f64], upper: &[f64], count: usize, seed: u64) -> Vec<f64> {
     let mut draws = Stream::new(seed, "cvt samples").draws(0, 0);
     let bounds = || lower.iter().zip(upper);
@@ -21,7 +21,7 @@ pub(super) fn uniform_samples(lower: &[f64], upper: &[f64], count: usize, seed: 
         .collect()
 }
 
-/// `k` centroids of `samples`, rows of `dim`; the caller has checked that there are at least `k`.
+/// `k` centroids of `samples`, rows of `dim`; the caller must ensure that there are at least `k`.
 pub(super) fn centroids(samples: &[f64], dim: usize, k: usize, seed: u64) -> Vec<f64> {
     let mut centroids = seed_centroids(samples, dim, k, seed);
     let mut last_error = f64::INFINITY;
@@ -42,7 +42,7 @@ pub(super) fn centroids(samples: &[f64], dim: usize, k: usize, seed: u64) -> Vec
             break;
         }
         last_error = error;
-        // A centroid that lost all its samples stays where it is.
+        // A centroid without samples keeps its position.
         for (cell, &size) in sizes.iter().enumerate().filter(|(_, size)| **size > 0) {
             for j in cell * dim..(cell + 1) * dim {
                 centroids[j] = sums[j] / f64::from(size);
@@ -52,8 +52,8 @@ pub(super) fn centroids(samples: &[f64], dim: usize, k: usize, seed: u64) -> Vec
     centroids
 }
 
-/// Each next centroid is a sample drawn with probability proportional to its squared distance from those
-/// chosen.
+/// Each following centroid is a sample drawn with probability proportional to its squared distance from those chosen
+/// before.
 fn seed_centroids(samples: &[f64], dim: usize, k: usize, seed: u64) -> Vec<f64> {
     let n = samples.len() / dim;
     let row = |i: usize| &samples[i * dim..(i + 1) * dim];
@@ -70,7 +70,7 @@ fn seed_centroids(samples: &[f64], dim: usize, k: usize, seed: u64) -> Vec<f64> 
             total += *d;
         }
         let mut left = f64::from(draws.unit()) * total;
-        // Rounding may leave a rest behind the last sample; it then falls on the last one not yet chosen.
+        // Rounding can leave a remainder after the last sample; then the last sample not yet chosen is taken.
         let mut drawn = None;
         for (i, &d) in distance.iter().enumerate().filter(|(_, d)| **d > 0.0) {
             drawn = Some(i);
@@ -79,7 +79,7 @@ fn seed_centroids(samples: &[f64], dim: usize, k: usize, seed: u64) -> Vec<f64> 
                 break;
             }
         }
-        // All samples coincide with a centroid: any of them will do.
+        // All samples coincide with centroids, so any of them will do.
         chosen = drawn.unwrap_or(pick);
         centroids.extend_from_slice(row(chosen));
     }

@@ -1,6 +1,6 @@
-//! Where a solution belongs: the map from measures to the number of a cell.
+//! Cells: the map from measures to cell numbers.
 //!
-//! Archives only ever see cell numbers, so that one insertion logic serves every tessellation.
+//! Archives use only cell numbers, so that the same insertion logic serves every tessellation.
 
 mod cvt;
 mod grid;
@@ -23,7 +23,7 @@ pub enum Cells {
 }
 
 impl Cells {
-    /// Number of cells.
+    /// The number of cells.
     pub fn count(&self) -> usize {
         match self {
             Cells::Grid(grid) => grid.count(),
@@ -31,7 +31,7 @@ impl Cells {
         }
     }
 
-    /// Number of measures.
+    /// The number of measures.
     pub fn measure_dim(&self) -> usize {
         match self {
             Cells::Grid(grid) => grid.measure_dim(),
@@ -39,7 +39,7 @@ impl Cells {
         }
     }
 
-    /// The cell that `measures` fall into.
+    /// The cell that contains `measures`.
     pub fn index_of(&self, measures: &[f64]) -> Result<usize, Refusal> {
         if measures.len() != self.measure_dim() {
             return Err(Refusal::MeasureDim);
@@ -53,7 +53,7 @@ impl Cells {
         })
     }
 
-    /// A representative point of `cell`: the middle of the box, or the centroid. `None` beyond the last cell.
+    /// A representative point of `cell`: the centre of the box, or the centroid. `None` beyond the last cell.
     pub fn centre(&self, cell: usize) -> Option<Vec<f64>> {
         match self {
             Cells::Grid(grid) => grid.centre(cell),

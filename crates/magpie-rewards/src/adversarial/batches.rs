@@ -1,4 +1,4 @@
-//! One pass over the expert rows, against as many policy rows drawn at random.
+//! One pass over the expert rows, paired with the same number of randomly drawn policy rows.
 
 use magpie_demos::Sizes;
 use magpie_random::Draws;
@@ -7,7 +7,7 @@ use super::pairs::ABSORBED;
 use crate::error::RewardError;
 use crate::transitions::{Needs, Transitions};
 
-/// The rows of an update, in batches.
+/// The rows of an update, divided into minibatches.
 #[derive(Debug)]
 pub(crate) struct Batches {
     expert: Vec<u32>,
@@ -16,8 +16,8 @@ pub(crate) struct Batches {
 }
 
 impl Batches {
-    /// Shuffles the expert rows and draws policy rows. With absorbing states (`needs.lost`) the steps that early
-    /// ends cost count as rows too, on both sides.
+    /// Shuffles the expert rows and draws policy rows. With absorbing states (`needs.lost`), the steps lost by ending
+    /// early count as rows on both sides.
     pub fn draw(
         sizes: Sizes,
         needs: Needs,
@@ -37,7 +37,7 @@ impl Batches {
             true => transitions.lost.iter().map(|&n| u64::from(n)).sum::<u64>(),
             false => 0,
         };
-        // An index is 32 bits wide and its last value is taken.
+        // An index has 32 bits, and its largest value means "absorbed".
         let limit = u64::from(ABSORBED - 1);
         let mut expert_index: Vec<u32> = (0..expert_rows as u64 + absorbed(expert))
             .take(limit as usize)
@@ -54,7 +54,8 @@ impl Batches {
         Ok(Batches { expert: expert_index, policy: policy_index, count })
     }
 
-    /// Expert and policy rows of each batch. Sizes differ by one row at most, so that none weighs more than others.
+    /// Expert and policy rows of each minibatch. Sizes differ by at most one row, so that all carry nearly the same
+    /// weight.
     pub fn iter(&self) -> impl Iterator<Item = (&[u32], &[u32])> {
         let cut = |i: usize| i * self.expert.len() / self.count;
         (0..self.count).map(move |i| {
@@ -63,7 +64,7 @@ impl Batches {
         })
     }
 
-    /// Rows of the largest batch.
+    /// Rows of the largest minibatch.
     pub fn largest(&self) -> usize {
         self.iter().map(|(expert, _)| expert.len()).max().unwrap_or(0)
     }
@@ -98,6 +99,9 @@ mod tests {
             let batches = Batches::draw(sizes, needs, &expert, &policy, 4, &mut draws).unwrap();
             absorbed += batches.policy.iter().filter(|&&row| row == ABSORBED).count();
         }
-        assert!((400..600).contains(&absorbed), "half of the steps are lost, {absorbed} of 1000 were drawn");
+        assert!(
+            (400..600).contains(&absorbed),
+            "half of the steps are lost, but {absorbed} of 1000 rows are absorbed"
+        );
     }
 }

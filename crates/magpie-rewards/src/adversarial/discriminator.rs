@@ -1,4 +1,4 @@
-//! What models do differently, and the rows that they learn from.
+//! The trait that adversarial models implement, and the rows they learn from.
 
 use std::fmt::Debug;
 
@@ -11,19 +11,19 @@ use crate::health::Health;
 use crate::record::Record;
 
 words! {
-    /// How expert and policy rows are mixed where slopes are penalised.
+    /// How expert and policy rows are interpolated for the gradient penalty.
     pub enum Mix {
-        /// One share for a whole row, as the penalty was published (Gulrajani et al., 2017).
+        /// One weight per row, as the penalty was published (Gulrajani et al., 2017).
         Row = "row",
-        /// One share for each entry, as public code has it.
+        /// One weight per entry, as in the published code.
         Entry = "entry",
     }
 }
 
-/// The rows of one step, as panels `[panel][entry]`.
+/// The rows of one gradient step, as panels `[panel][entry]`.
 #[derive(Debug, Default)]
 pub(crate) struct Rows {
-    /// How many rows of each kind.
+    /// The number of rows of each kind.
     pub count: usize,
     /// Expert rows.
     pub expert: Vec<Pack>,
@@ -64,47 +64,47 @@ impl Rows {
     }
 }
 
-/// What a model on pairs of observation and action has to do itself.
+/// A discriminator of observation–action pairs: what differs between adversarial models.
 pub(crate) trait Discriminator: Debug + Send + Sync {
-    /// What configurations and messages call it.
+    /// The name in configurations and messages.
     const NAME: &'static str;
-    /// Memory for the rewards of a block.
+    /// Scratch memory for the rewards of a block.
     type Scratch: Debug + Send;
-    /// Memory for a step.
+    /// Scratch memory for a gradient step.
     type Work;
 
-    /// Memory for the rewards of at most `panels` panels.
+    /// Scratch memory for the rewards of at most `panels` panels.
     fn scratch(&self, panels: usize) -> Self::Scratch;
 
-    /// The rewards of a block of panels: one pack a panel.
+    /// Computes the rewards of a block of panels, one pack per panel.
     fn rewards(&self, block: &[Pack], scratch: &mut Self::Scratch, out: &mut [Pack]);
 
-    /// Memory for steps of at most `panels` panels.
+    /// Scratch memory for gradient steps of at most `panels` panels.
     fn work(&self, panels: usize) -> Self::Work;
 
-    /// One step. A loss or gradient that is not finite leaves everything as it was.
+    /// Takes one gradient step. If the loss or the gradient is not finite, nothing changes.
     fn learn(&mut self, rows: &Rows, work: &mut Self::Work, draws: &mut Draws)
     -> Result<Health, RewardError>;
 
-    /// Gets ready for rewards, after the last step of an update, even if that one failed.
+    /// Prepares for computing rewards after the last step of an update, even if that step failed.
     fn finish(&mut self) {}
 
-    /// Everything that lives on.
+    /// The state to be saved.
     fn save(&self) -> Result<Record, RewardError>;
 
-    /// Goes on from a record.
+    /// Restores a saved state.
     fn restore(&mut self, record: &Record) -> Result<(), RewardError>;
 }
 
-/// How rows come to a discriminator.
+/// How minibatches are made for a discriminator.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct BatchSpec {
-    /// Expert rows of a step, and as many policy rows.
+    /// Expert rows per minibatch, and as many policy rows.
     pub batch_size: usize,
-    /// How rows are mixed.
+    /// How rows are interpolated for the gradient penalty.
     pub mix: Mix,
-    /// Judge the steps that an early end costs too, as an absorbing state.
+    /// Whether steps lost by ending early are learned from as an absorbing state.
     pub absorbing: bool,
-    /// Discount of the rewards in the absorbing state.
+    /// Discount of rewards in the absorbing state.
     pub gamma: f32,
 }

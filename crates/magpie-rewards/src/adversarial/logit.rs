@@ -1,26 +1,26 @@
-//! From the logit d of a discriminator to its loss and to a reward.
+//! The loss and the reward as functions of a discriminator's logit d.
 //!
 //! ```text
 //! D = σ(d)    loss: expert -log D = softplus(-d),  policy -log(1 - D) = softplus(d)
 //! ```
 
 use magpie_settings::words;
-use magpie_simd::{Isa, Lanes, Number, Pack, Simd, Task, Transcendental};
+use magpie_simd::{Isa, Lanes, Number, Pack, Simd, SimdTask, Transcendental};
 
 words! {
-    /// What a discriminator's logit d is worth.
+    /// Reward as a function of the discriminator's logit d.
     pub enum RewardForm {
-        /// -log(1 - D) = softplus(d). Paper. Never negative, so that it also pays for staying alive.
+        /// -log(1 - D) = softplus(d), as in the paper. It is never negative, so that it also rewards staying alive.
         Softplus = "softplus",
-        /// log D - log(1 - D) = d. Of either sign.
+        /// log D - log(1 - D) = d, of either sign.
         LogOdds = "log_odds",
-        /// log D = -softplus(-d). Never positive, so that it also pays for ending early.
+        /// log D = -softplus(-d). It is never positive, so that it also rewards ending early.
         LogD = "log_d",
     }
 }
 
 impl RewardForm {
-    /// The reward of each logit, in place.
+    /// Replaces each logit by its reward.
     pub(crate) fn apply(self, isa: Isa, logits: &mut [Pack]) {
         if self != RewardForm::LogOdds {
             isa.run(Apply { form: self, logits });
@@ -33,7 +33,7 @@ struct Apply<'a> {
     logits: &'a mut [Pack],
 }
 
-impl Task for Apply<'_> {
+impl SimdTask for Apply<'_> {
     type Output = ();
     #[inline(always)]
     fn run<S: Simd>(self, token: S) {
@@ -49,15 +49,15 @@ impl Task for Apply<'_> {
     }
 }
 
-/// Which side of a discriminator rows are on.
+/// The side of a discriminator that rows belong to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Side {
     Expert,
     Policy,
 }
 
-/// Cross-entropy of `count` logits: mean loss, accuracy, and the derivative with respect to each logit, which
-/// replaces it. Lanes beyond the last row get zero.
+/// Cross-entropy of `count` logits: mean loss and accuracy. Each logit is replaced by the derivative of the loss with
+/// respect to it; lanes beyond the last row become zero.
 pub(crate) fn cross_entropy(side: Side, logits: &mut [Pack], count: usize) -> (f64, f64) {
     let (mut loss, mut right) = (0.0, 0.0);
     for (row, logit) in logits.iter_mut().flat_map(|pack| pack.0.iter_mut()).enumerate() {

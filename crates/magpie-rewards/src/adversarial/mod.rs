@@ -1,8 +1,8 @@
-//! What the models that tell expert from policy rows have in common.
+//! What models with a discriminator have in common.
 //!
-//! A [`Discriminator`] is what they do differently: what a row is worth, and how a step is learned from expert, policy
-//! and mixed rows. [`Adversarial`] makes a [`RewardModel`](crate::RewardModel) of it: it gathers and normalises rows,
-//! draws batches, mixes, and pays for absorbing states.
+//! A [`Discriminator`] holds what differs between them: the reward of a row, and a gradient step on expert, policy and
+//! interpolated rows. [`Adversarial`] turns it into a [`RewardModel`](crate::RewardModel): it gathers and normalises
+//! rows, draws minibatches, interpolates, and handles absorbing states.
 
 mod batches;
 mod discriminator;

@@ -1,4 +1,4 @@
-//! A discriminator with everything around it.
+//! A reward model made of a discriminator.
 
 use magpie_demos::Sizes;
 use magpie_nn::normaliser::Frozen;
@@ -17,7 +17,7 @@ use crate::panels::copy_rows;
 use crate::record::Record;
 use crate::transitions::{Needs, Transitions};
 
-/// A discriminator with everything around it: a reward model.
+/// A reward model made of a discriminator: input, normalisation, minibatches and absorbing states.
 #[derive(Debug)]
 pub(crate) struct Adversarial<D: Discriminator> {
     discriminator: D,
@@ -36,7 +36,7 @@ struct Scratch<S> {
 }
 
 impl<D: Discriminator> Adversarial<D> {
-    /// Lets `make` make a discriminator of rows of the width it is given.
+    /// Creates the model; `make` creates the discriminator for rows of the given width.
     pub fn new(
         sizes: Sizes,
         isa: Isa,
@@ -57,7 +57,7 @@ impl<D: Discriminator> Adversarial<D> {
         }
     }
 
-    /// Rewards of the rows in the scratch's index.
+    /// Rewards of the rows in the scratch memory's index.
     fn rewards_of(
         &self,
         transitions: &Transitions,

@@ -1,15 +1,15 @@
-//! What discriminators see of transitions: observation and action in one panel.
+//! The input of discriminators: observation and action in one panel.
 //!
-//! Expert and policy rows go through the same function with the same normaliser. A discriminator that saw raw
-//! observations of the one and normalised ones of the other would only have to look at their scale.
+//! Expert and policy rows are prepared by the same function with the same normaliser. Otherwise, a discriminator could
+//! tell them apart by the scale of their observations alone.
 //!
 //! # Absorbing states
 //!
-//! A reward that is never negative pays for every step, so a policy is paid for staying alive whether or not the
-//! expert did; and a reward that is never positive pays for ending. The remedy (Kostrikov et al., "Discriminator
-//! Actor-Critic", 2019) is to let an episode that ends early go on in an absorbing state to the end of the
-//! horizon: one more feature says "absorbed", everything else is zero, and the model judges that row like any
-//! other. The last step of such an episode then earns the discounted rewards of the steps it cost.
+//! A reward that is never negative rewards every step, so that it favours staying alive whether or not the expert did;
+//! a reward that is never positive favours ending. The remedy (Kostrikov et al., "Discriminator Actor-Critic", 2019)
+//! lets an episode that ends early continue in an absorbing state until the horizon: an additional feature marks the
+//! state, all others are zero, and the model computes its reward as for any other row. The last step of such an episode
+//! then earns the discounted rewards of the steps that were lost.
 
 use magpie_demos::Sizes;
 use magpie_nn::normaliser::Frozen;
@@ -19,10 +19,10 @@ use magpie_simd::{Isa, LANES, Pack};
 use crate::panels::normalised;
 use crate::transitions::Transitions;
 
-/// In an index of rows: the absorbing state.
+/// The index that stands for the absorbing state.
 pub(crate) const ABSORBED: u32 = u32::MAX;
 
-/// What discriminators see of a transition: normalised observation, action and, if asked for, "absorbed".
+/// The input for a transition: normalised observation, action and, if requested, the "absorbed" feature.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PairInput {
     pub sizes: Sizes,
@@ -48,7 +48,7 @@ impl PairInput {
         let Sizes { observation, action } = self.sizes;
         let width = self.width();
         for (panel, index) in panels.chunks_exact_mut(width).zip(index.chunks(LANES)) {
-            // An absorbed lane reads row 0 first and is then cleared.
+            // An absorbed lane reads row 0 first and is cleared afterwards.
             let rows: [u32; LANES] =
                 std::array::from_fn(|i| index.get(i).map_or(0, |&row| if row == ABSORBED { 0 } else { row }));
             let rows = &rows[..index.len()];
@@ -66,7 +66,7 @@ impl PairInput {
     }
 }
 
-/// What the steps that an early end cost are worth to its last step: Σ γᵏ r over k = 1…lost.
+/// Discounted sum of the rewards of the steps lost by ending early: Σ γᵏ r over k = 1…lost.
 pub(crate) fn worth_of_lost(reward: f32, gamma: f32, lost: u32) -> f32 {
     if gamma >= 1.0 {
         return reward * lost as f32;
@@ -78,7 +78,7 @@ pub(crate) fn worth_of_lost(reward: f32, gamma: f32, lost: u32) -> f32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use magpie_nn::normaliser::{Moments, Running};
+    use magpie_nn::normaliser::{Moments, RunningMeanStd};
 
     #[test]
     fn rows_are_normalised_and_absorbed_ones_are_marked() {
@@ -86,7 +86,7 @@ mod tests {
         let mut moments = Moments::new(2);
         let observations: Vec<f32> = (0..40).map(|i| i as f32).collect();
         moments.add_rows(&observations);
-        let mut running = Running::new(2);
+        let mut running = RunningMeanStd::new(2);
         running.update(&moments);
         let normaliser = running.freeze(10.0);
         let actions: Vec<f32> = (0..20).map(|i| -i as f32).collect();

@@ -1,16 +1,17 @@
-//! The penalty on slopes: P = w/n Σ (‖g‖ - 1)², g the slope of the discriminator at a mixed row.
+//! The gradient penalty: P = w/n Σ (‖g‖ - 1)², where g is the gradient of the discriminator at an interpolated row.
 //!
-//! Its parameter gradient goes through [`magpie_nn::Tangent`], along v = ∂P/∂g = 2w/n (‖g‖ - 1) g/‖g‖.
+//! Its gradient with respect to parameters is computed by [`magpie_nn::Tangent`], along v = ∂P/∂g = 2w/n (‖g‖ - 1)
+//! g/‖g‖.
 
 use magpie_simd::{LANES, Pack};
 
-/// Squared lengths of the slopes of a batch, lane by lane: one pack a panel.
+/// Squared norms of the gradients of a batch, lane by lane, one pack per panel.
 #[derive(Debug, Default)]
 pub(crate) struct Slopes {
     squares: Vec<Pack>,
 }
 
-/// What a penalty comes to.
+/// The value of the penalty.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Penalty {
     /// P.
@@ -20,13 +21,13 @@ pub(crate) struct Penalty {
 }
 
 impl Slopes {
-    /// Forgets all slopes and makes room for those of `panels` panels.
+    /// Clears all norms and makes room for those of `panels` panels.
     pub fn clear(&mut self, panels: usize) {
         self.squares.clear();
         self.squares.resize(panels, Pack::default());
     }
 
-    /// Adds entries of the slopes, `[panel][entry]`: all of them, or those of one of several inputs.
+    /// Adds the squares of gradient entries, `[panel][entry]`: all entries, or those of one of several inputs.
     pub fn add(&mut self, slopes: &[Pack]) {
         let width = slopes.len() / self.squares.len().max(1);
         for (sum, panel) in self.squares.iter_mut().zip(slopes.chunks_exact(width.max(1))) {
@@ -38,12 +39,12 @@ impl Slopes {
         }
     }
 
-    /// The penalty over the first `count` rows. Squared lengths become factors that turn g into v.
+    /// The penalty over the first `count` rows. Replaces squared norms by factors that turn g into v.
     pub fn finish(&mut self, count: usize, weight: f32) -> Penalty {
         let (mut value, mut slope) = (0.0, 0.0);
         for (row, square) in self.squares.iter_mut().flat_map(|pack| pack.0.iter_mut()).enumerate() {
             let norm = square.sqrt();
-            // A slope of length 0 has no direction to be made longer in.
+            // A gradient of norm 0 has no direction.
             *square = if row < count && norm > 0.0 {
                 2.0 * weight / count as f32 * (norm - 1.0) / norm
             } else {
@@ -58,7 +59,7 @@ impl Slopes {
         Penalty { value: value / n, slope: slope / n }
     }
 
-    /// From g to v, after [`Slopes::finish`].
+    /// Turns g into v, after [`Slopes::finish`].
     pub fn turn(&self, slopes: &mut [Pack]) {
         let width = slopes.len() / self.squares.len().max(1);
         for (factor, panel) in self.squares.iter().zip(slopes.chunks_exact_mut(width.max(1))) {

@@ -1,6 +1,6 @@
-//! The list of reward models: names, settings, and making one.
+//! The list of reward models: their names, settings and constructors.
 //!
-//! A new model is a folder beside this file, its `mod` line and a row here.
+//! To add a model, add a folder beside this file, its `mod` line and a row here.
 
 pub mod airl;
 pub mod diffail;
@@ -26,8 +26,8 @@ use crate::models::maxent::{Maxent, MaxentConfig};
 use crate::models::true_reward::True;
 use crate::models::vail::{Vail, VailConfig};
 
-/// Of rows `Type, name in configurations, name in reports, section of the configuration: its settings`, makes the names,
-/// the configuration and the constructor of all models. The true reward has no settings and stands beside them.
+/// From rows `Type, name in configurations, name in reports, section of the configuration: its settings`, generates the
+/// names, the configuration and the constructor of all models. The true reward has no settings and is not in the list.
 macro_rules! reward_models {
     ($($(#[doc = $doc:literal])+ $Model:ident, $name:literal, $label:literal, $section:ident: $Config:ident;)*) => {
         words! {
@@ -40,7 +40,7 @@ macro_rules! reward_models {
         }
 
         impl ModelName {
-            /// As in the paper and in reports.
+            /// The name in the paper and in reports.
             pub const fn label(self) -> &'static str {
                 match self {
                     $(ModelName::$Model => $label,)*
@@ -50,22 +50,25 @@ macro_rules! reward_models {
         }
 
         settings! {
-            /// Which model gives the reward, and a section for each. Only the section of the chosen one matters.
+            /// The reward model, with a section of settings for each. Only the section of the chosen model has an
+            /// effect.
             pub struct RewardConfig {
-                /// Where the objective reward comes from.
+                /// Source of the objective's reward.
                 model: ModelName = ModelName::Gail;
-                /// Every how many steps of a demonstration one is learned from; 1 takes all.
+                /// Keep only every Nth step of the demonstrations; 1 keeps all. Lower it if there are few
+                /// demonstrations.
                 thinning: usize = 20, in 1.., unit "steps", when LEARNED;
-                /// Whether rewards are counted in units of their mean size in the first rollout of a phase, so that they weigh
-                /// the same beside measures and curiosity whichever model they come from. What a model pays has no unit: a
-                /// discriminator that is nearly always right pays 0.2 a step, where a measure pays up to 1.
+                /// Divide rewards by their mean size in the first rollout of a phase, so that all reward models weigh
+                /// the same relative to measures and curiosity. Turn it off to reproduce the paper; the weights of
+                /// measures and curiosity then depend on the model, because an accurate discriminator pays about 0.2
+                /// per step and a measure up to 1.
                 scaled: bool = false, magpie true, since "0.1.0" before false, when LEARNED;
                 $($(#[doc = $doc])+ $section: $Config, when When::Is("reward.model", $name);)*
             }
         }
 
-        /// Makes the model that the configuration asks for, with first parameters from `draws`. `gamma` is PPO's
-        /// discount: some models pay for states to come.
+        /// Creates the configured model with initial parameters from `draws`. `gamma` is PPO's discount, which some
+        /// models use for future states.
         pub fn build(
             config: &RewardConfig,
             sizes: Sizes,
@@ -87,23 +90,23 @@ macro_rules! reward_models {
 reward_models! {
     /// Generative adversarial imitation learning.
     Gail, "gail", "GAIL", gail: GailConfig;
-    /// GAIL behind a variational bottleneck.
+    /// GAIL with a variational information bottleneck.
     Vail, "vail", "VAIL", vail: VailConfig;
     /// GAIL with a diffusion model as discriminator.
     Diffail, "diffail", "DiffAIL", diffail: DiffailConfig;
     /// Adversarial inverse reinforcement learning.
     Airl, "airl", "AIRL", airl: AirlConfig;
-    /// Generative intrinsic reward: prediction error of a model of the demonstrations.
+    /// Generative intrinsic reward: the prediction error of a model of the demonstrations.
     Giril, "giril", "GIRIL", giril: GirilConfig;
-    /// Deep maximum-entropy inverse reinforcement learning.
+    /// Maximum-entropy inverse reinforcement learning with a deep reward network.
     Maxent, "maxent", "Max-Ent", maxent: MaxentConfig;
 }
 
-/// The environment's reward has a unit of its own, and needs no demonstrations.
+/// The environment's reward keeps its own unit and needs no demonstrations.
 const LEARNED: When = When::IsNot("reward.model", "true");
 
 impl RewardConfig {
-    /// Whether the chosen model pays nothing above zero.
+    /// Whether the reward of the chosen model can never be positive.
     pub fn is_never_positive(&self) -> bool {
         match self.model {
             ModelName::Gail => self.gail.reward == RewardForm::LogD,
@@ -112,7 +115,7 @@ impl RewardConfig {
         }
     }
 
-    /// Refuses what no model can be made of.
+    /// Checks the settings of the chosen model.
     pub fn check(&self) -> Result<(), SettingError> {
         self.check_ranges()?;
         self.diffail.check().map_err(|error| error.under("diffail"))

@@ -5,7 +5,7 @@ use std::io::Read;
 use std::path::Path;
 
 use magpie_learn::Policy;
-use magpie_nn::normaliser::Running;
+use magpie_nn::normaliser::RunningMeanStd;
 use safetensors::tensor::{Dtype, SafeTensors};
 
 use super::about::{Facts, Record};
@@ -93,7 +93,7 @@ pub fn load_archive(path: &Path) -> Result<SavedArchive, RunError> {
         }
     };
     let elite = |i: usize| -> Result<SavedElite, RunError> {
-        let normaliser = Running::from_parts(
+        let normaliser = RunningMeanStd::from_parts(
             means[i * observation..][..observation].to_vec(),
             variances[i * observation..][..observation].to_vec(),
             counts[i],

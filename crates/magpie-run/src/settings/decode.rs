@@ -1,5 +1,5 @@
-//! From a tree of settings to a typed configuration. What a struct, an array or an enum asks for is known while it is
-//! read, so that names and lengths are checked without a list of them.
+//! Deserialises a tree of settings into a typed configuration. The names and lengths that a struct, array or enum
+//! expects are known at that moment, so that they are checked without a separate list.
 
 use std::fmt::{self, Display};
 
@@ -11,7 +11,7 @@ use serde::forward_to_deserialize_any;
 use super::fault::{Fault, Origin};
 use super::layer::{Layer, Value};
 
-/// Something is wrong; first without a place, which the innermost decoder adds.
+/// An error; the innermost decoder adds its location.
 #[derive(Debug)]
 pub(crate) enum Complaint {
     Wrong { found: String, expected: String },
@@ -90,7 +90,7 @@ fn found_in_words(found: Unexpected<'_>) -> String {
     }
 }
 
-/// What serde calls the types of Rust, for people who write TOML.
+/// Describes the types that serde expects for people who write TOML.
 fn expected_in_words(expected: &str) -> String {
     let from_to = |low: &dyn Display, high: &dyn Display| format!("a whole number from {low} to {high}");
     match expected {
@@ -98,7 +98,7 @@ fn expected_in_words(expected: &str) -> String {
         "u8" => from_to(&0, &u8::MAX),
         "u16" => from_to(&0, &u16::MAX),
         "u32" => from_to(&0, &u32::MAX),
-        // TOML has no larger ones.
+        // TOML has no larger whole numbers.
         "u64" | "usize" => from_to(&0, &i64::MAX),
         "i8" => from_to(&i8::MIN, &i8::MAX),
         "i16" => from_to(&i16::MIN, &i16::MAX),
@@ -113,7 +113,7 @@ fn expected_in_words(expected: &str) -> String {
     }
 }
 
-/// The way to a value, for messages.
+/// The path to a value, for messages.
 enum Path<'a> {
     Root,
     Key(&'a Path<'a>, &'a str),
@@ -131,14 +131,14 @@ impl Display for Path<'_> {
     }
 }
 
-/// Reads one value of the tree.
+/// Deserialises one value of the tree.
 pub(crate) struct Decoder<'a> {
     root: &'a Layer,
     layer: &'a Layer,
     path: Path<'a>,
 }
 
-/// Whole numbers up to here are exact in double precision.
+/// The largest range of whole numbers that are exact in double precision.
 const EXACT: f64 = 9_007_199_254_740_992.0;
 
 impl<'a> Decoder<'a> {
@@ -204,7 +204,7 @@ impl<'a> Decoder<'a> {
     }
 }
 
-/// All keys of the preset, with their tables.
+/// All keys of the defaults, including tables.
 fn paths(root: &Layer) -> Vec<String> {
     fn collect(layer: &Layer, path: &str, found: &mut Vec<String>) {
         let Value::Table(table) = &layer.value else { return };
@@ -311,7 +311,7 @@ impl<'de> de::Deserializer<'de> for Decoder<'_> {
                 Err(self.fault(self.layer.at, message))
             }
             Value::Table(table) => {
-                // A layer that names another variant puts the preset's away.
+                // A layer that names another variant replaces the default one.
                 let set = table.iter().filter(|(_, entry)| entry.key != Origin::Preset);
                 let mut chosen: Vec<_> = set.collect();
                 if chosen.is_empty() {
@@ -375,7 +375,7 @@ impl<'de, 'a, I: Iterator<Item = (usize, &'a Layer)>> de::SeqAccess<'de> for Ite
     }
 }
 
-/// A variant that holds something: a table of one entry.
+/// A variant with contents: a table with one entry.
 struct Variant<'a> {
     decoder: &'a Decoder<'a>,
     name: &'a str,
@@ -403,7 +403,7 @@ impl<'de> de::VariantAccess<'de> for Variant<'_> {
     type Error = Complaint;
 
     fn unit_variant(self) -> Result<(), Complaint> {
-        let message = format!("`{}` holds nothing; write it as {:?}", self.content().path, self.name);
+        let message = format!("`{}` has no contents; write it as {:?}", self.content().path, self.name);
         Err(Complaint::Placed(Fault { at: self.layer.at, message }))
     }
 

@@ -1,25 +1,25 @@
-//! What is wrong with a setting, and where.
+//! An error in a setting, and its location.
 
 use std::path::Path;
 
 use crate::error::RunError;
 
-/// Where a value is from.
+/// Where a value comes from.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Origin {
-    /// The program itself.
+    /// The defaults.
     Preset,
-    /// The file, at this byte.
+    /// The file, at this byte offset.
     File(usize),
-    /// The pair of this number.
+    /// The `key=value` pair with this index.
     Set(usize),
-    /// A choice with a name of its own.
+    /// A choice with its own name.
     Choice(&'static str),
-    /// A file that describes the world; the message names it.
+    /// A file that describes the world; the message names that file.
     World,
 }
 
-/// A message and the place that it is about.
+/// An error message and the location it refers to.
 #[derive(Debug)]
 pub(crate) struct Fault {
     pub(crate) at: Origin,
@@ -27,7 +27,7 @@ pub(crate) struct Fault {
 }
 
 impl Fault {
-    /// About a task or a robot.
+    /// An error in a task or robot.
     pub(crate) fn of_world(reason: RunError) -> Fault {
         Fault { at: Origin::World, message: reason.to_string() }
     }
@@ -49,7 +49,7 @@ impl Fault {
     }
 }
 
-/// Both from 1, columns in letters.
+/// Line and column, counted from 1; columns count characters.
 fn line_and_column(text: &str, byte: usize) -> (usize, usize) {
     let before = text.get(..byte).unwrap_or(text);
     let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);

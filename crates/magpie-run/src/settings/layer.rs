@@ -1,4 +1,4 @@
-//! A layer of settings: a tree of values, each of which knows where it is from.
+//! A layer of settings: a tree of values that record where they come from.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,17 +9,17 @@ use toml::de::{DeTable, DeValue};
 
 use super::fault::{Fault, Origin};
 
-/// A value and where it is from.
+/// A value and where it comes from.
 #[derive(Debug, Clone)]
 pub(crate) struct Layer {
-    /// Where its key is written.
+    /// Location of its key.
     pub(crate) key: Origin,
-    /// Where it is written.
+    /// Location of the value.
     pub(crate) at: Origin,
     pub(crate) value: Value,
 }
 
-/// What TOML can say, dates aside.
+/// A TOML value, except dates.
 #[derive(Debug, Clone)]
 pub(crate) enum Value {
     Table(BTreeMap<String, Layer>),
@@ -31,7 +31,7 @@ pub(crate) enum Value {
 }
 
 impl fmt::Display for Value {
-    /// For messages and names: `2` is `2.0`.
+    /// As shown in messages and names of runs: `2.0` is written as `2`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Value::Text(text) => f.write_str(text),
@@ -50,17 +50,18 @@ impl fmt::Display for Value {
     }
 }
 
-/// No configuration has tables so deep.
+/// No configuration has tables nested this deeply.
 const DEEPEST_KEY: usize = 32;
 
 impl Layer {
-    /// Everything that a configuration says.
+    /// All values of a configuration.
     pub(crate) fn preset<T: Serialize>(config: &T) -> Result<Layer, Fault> {
         match toml::Table::try_from(config) {
             Ok(table) => Ok(Layer::written(toml::Value::Table(table))),
-            Err(e) => {
-                Err(Fault { at: Origin::Preset, message: format!("a value cannot be written as TOML: {e}") })
-            }
+            Err(e) => Err(Fault {
+                at: Origin::Preset,
+                message: format!("a value cannot be represented in TOML: {e}"),
+            }),
         }
     }
 
@@ -79,7 +80,7 @@ impl Layer {
         Layer { key: Origin::Preset, at: Origin::Preset, value }
     }
 
-    /// What a file says.
+    /// The settings in a file.
     pub(crate) fn file(text: &str) -> Result<Layer, Fault> {
         let at = |span: Range<usize>| Origin::File(span.start);
         let table = DeTable::parse(text).map_err(|e| malformed(&e, at(e.span().unwrap_or_default())))?;
@@ -87,7 +88,7 @@ impl Layer {
         Layer::read(DeValue::Table(table.into_inner()), whole, whole, &at)
     }
 
-    /// What the pair `a.b=c` says.
+    /// The setting in a pair `a.b=c`.
     pub(crate) fn set(index: usize, pair: &str) -> Result<Layer, Fault> {
         let at = Origin::Set(index);
         let fault = |message: &str| Fault { at, message: message.to_owned() };
@@ -99,10 +100,10 @@ impl Layer {
             Err(e) if value.starts_with(['[', '{', '"', '\'']) => return Err(malformed(&e, at)),
             Err(_) => Layer { key: at, at, value: Value::Text(value.to_owned()) },
         };
-        layer.under(path, at).ok_or_else(|| fault("what is left of `=` is no key; write it as a.b=value"))
+        layer.under(path, at).ok_or_else(|| fault("the text before `=` is not a key; write it as a.b=value"))
     }
 
-    /// This as the value of the key `a.b`, which is written at `at`; nothing if that is no key.
+    /// Nests this layer under the key `a.b`, located at `at`; `None` if that is not a key.
     pub(crate) fn under(mut self, path: &str, at: Origin) -> Option<Layer> {
         let keys: Vec<&str> = path.split('.').map(str::trim).collect();
         let is_name = |key: &&str| {
@@ -158,14 +159,14 @@ impl Layer {
             DeValue::Boolean(flag) => Value::Flag(flag),
             DeValue::Datetime(date) => {
                 return Err(fault(format!(
-                    "{date} is a date, and no setting is; put it in quotes if it is a name"
+                    "{date} is a date, which no setting accepts; put it in quotes if it is a name"
                 )));
             }
         };
         Ok(Layer { key, at, value })
     }
 
-    /// Lets `over` say again what it says.
+    /// Overrides values with those of `over`.
     pub(crate) fn lay_over(&mut self, over: Layer) {
         match (&mut self.value, over.value) {
             (Value::Table(below), Value::Table(above)) => {
@@ -181,7 +182,7 @@ impl Layer {
         }
     }
 
-    /// What a dotted key has.
+    /// The value of a dotted key.
     pub(crate) fn get(&self, key: &str) -> Option<&Layer> {
         key.split('.').try_fold(self, |layer, part| match &layer.value {
             Value::Table(table) => table.get(part),
@@ -189,7 +190,7 @@ impl Layer {
         })
     }
 
-    /// The same, which is gone then.
+    /// Removes and returns the value of a dotted key.
     pub(crate) fn take(&mut self, key: &str) -> Option<Layer> {
         let Value::Table(table) = &mut self.value else { return None };
         match key.split_once('.') {
@@ -198,7 +199,8 @@ impl Layer {
         }
     }
 
-    /// Refuses what was set and has not arrived in `result`: the last guard against values that are skipped in silence.
+    /// Refuses a value that is set here but missing from `result`: the last guard against settings that are silently
+    /// ignored.
     pub(crate) fn all_in(&self, result: &Layer) -> Result<(), Fault> {
         self.arrived(result, &mut Vec::new())
     }
@@ -221,5 +223,5 @@ impl Layer {
 }
 
 fn malformed(e: &toml::de::Error, at: Origin) -> Fault {
-    Fault { at, message: format!("this is not TOML: {}", e.message().replace('\n', ", ")) }
+    Fault { at, message: format!("invalid TOML: {}", e.message().replace('\n', ", ")) }
 }

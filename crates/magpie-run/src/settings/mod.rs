@@ -1,13 +1,13 @@
-//! Configurations in layers: a preset, a TOML file over it, `--set a.b=c` over both.
+//! Configurations in layers: defaults, overridden by a TOML file, overridden by pairs `a.b=c`.
 //!
-//! A configuration is declared with [`magpie_settings::settings!`]. What keys there are, how long an array is and what a
-//! word may be is asked of the struct itself, while it is read, and ranges are asked of its declaration. So all of it is
-//! refused, and never skipped: a key that does not exist, an entry too many, a word that names nothing, a number out of
-//! range. A key that an earlier version had is taken if it says what everything behaves by now.
+//! A configuration is declared with [`magpie_settings::settings!`]. Its keys, array lengths and words follow from the
+//! struct itself while it is deserialised, and its ranges from the declaration. Unknown keys, extra entries, unknown
+//! words and numbers out of range are refused, never ignored. A retired key of an earlier version is accepted if its
+//! value matches today's behaviour.
 //!
-//! What a layer does not name keeps its value, table by table; a list is replaced whole. Where a number is wanted,
-//! `1` will do for `1.0`, and `30e6` for a whole number. An `Option` that the preset leaves empty can be filled; one that
-//! it fills cannot be emptied, because TOML has no word for nothing.
+//! A layer keeps all values it does not name, table by table; a list is replaced as a whole. `1` is accepted for `1.0`,
+//! and `30e6` for a whole number. An `Option` that is empty by default can be set; one that is set by default cannot be
+//! emptied, because TOML has no null.
 
 mod decode;
 mod fault;
@@ -28,12 +28,12 @@ pub(crate) use fault::{Fault, Origin};
 pub(crate) use layer::{Layer, Value};
 pub use reference::{Reference, bring_up_to_date, find, idle_for, is_retired, markdown, reference, registry};
 
-/// The preset `base`, changed by a file (its name and its text) and then by pairs such as `train.gamma=0.99`.
+/// Overrides the defaults `base` with a file (its name and contents) and then with pairs such as `train.gamma=0.99`.
 ///
-/// The value of a pair is TOML; what is not, is taken as a string: `task=hopper`.
+/// The value of a pair is TOML; anything else is taken as a string: `task=hopper`.
 ///
 /// # Errors
-/// With the place (line and column of the file, or the pair), the key and the remedy.
+/// Names the location (line and column of the file, or the pair), the key and the remedy.
 ///
 /// ```
 /// use magpie_settings::settings;
@@ -91,7 +91,7 @@ pub(crate) fn layers(file: Option<(&Path, &str)>, sets: &[String]) -> Result<Vec
     from_file.into_iter().chain(pairs).collect()
 }
 
-/// The preset `base`, changed by layers one after the other.
+/// Overrides the defaults `base` with layers, one after the other.
 pub(crate) fn lay_over<T: Settings + Serialize + DeserializeOwned>(
     base: &T,
     over: impl IntoIterator<Item = Layer>,
@@ -101,9 +101,9 @@ pub(crate) fn lay_over<T: Settings + Serialize + DeserializeOwned>(
         retired::rename::<T>(&mut layer)?;
         layers.lay_over(layer);
     }
-    let gone = retired::take_out::<T>(&mut layers);
+    let retired_values = retired::take_retired::<T>(&mut layers);
     let config: T = read(&layers)?;
-    retired::check(&gone, &config)?;
+    retired::check(&retired_values, &config)?;
     config.check_ranges().map_err(|SettingError { field, value, range }| {
         let at = layers.get(&field).map_or(Origin::Preset, |layer| layer.at);
         Fault { at, message: format!("`{field}` is {value}, but must be {range}") }
@@ -111,14 +111,14 @@ pub(crate) fn lay_over<T: Settings + Serialize + DeserializeOwned>(
     Ok(config)
 }
 
-/// A configuration from a tree that says all of it.
+/// A configuration from a complete tree.
 fn read<T: Serialize + DeserializeOwned>(layers: &Layer) -> Result<T, Fault> {
     let config = T::deserialize(Decoder::new(layers))?;
     layers.all_in(&Layer::preset(&config)?)?;
     Ok(config)
 }
 
-/// The text of a configuration file.
+/// The contents of a configuration file.
 pub fn read_text(path: &Path) -> Result<String, RunError> {
     String::from_utf8(read_bytes(path)?).map_err(|e| {
         let at = e.utf8_error().valid_up_to();

@@ -1,4 +1,4 @@
-//! What there is to know of each setting, for people: defaults as they turn out for tasks, rewards and budgets.
+//! The reference of all settings: sentences, ranges, and defaults as they depend on task, reward and budget.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -14,15 +14,14 @@ use crate::error::RunError;
 use crate::train::{Budget, Config, FEET_CONTACT};
 use crate::{ppo, train};
 
-/// All settings of a search, in the order in which they are declared.
+/// All settings of a search, in order of declaration.
 pub fn registry() -> &'static [Setting] {
     static REGISTRY: LazyLock<Vec<Setting>> = LazyLock::new(settings_of::<train::Config>);
     &REGISTRY
 }
 
-/// Brings the configuration of an older search up to date: adds what it does not say because there was no such setting when
-/// it was written, and drops what there is no more, if nothing is lost. At first the model was all that there was to say
-/// about a reward.
+/// Updates a search configuration of an earlier version: adds settings that did not exist yet, and removes retired ones
+/// whose value matches today's behaviour. In the first versions, `reward` was just the name of the model.
 pub fn bring_up_to_date(config: &mut Table) {
     if let Some(Value::String(model)) = config.get("reward") {
         let reward = Table::from_iter([("model".to_owned(), Value::String(model.clone()))]);
@@ -31,40 +30,40 @@ pub fn bring_up_to_date(config: &mut Table) {
     magpie_settings::bring_up_to_date::<train::Config>(config);
 }
 
-/// Why a key has no effect in the configuration of a search, if it has none.
+/// The condition that keeps a key from having an effect in this configuration of a search, if there is one.
 pub fn idle_for(key: &str, config: &Table) -> Option<When> {
     magpie_settings::idle_for::<train::Config>(key, config)
 }
 
-/// Whether earlier versions had a setting of this key.
+/// Whether this key is a retired setting of an earlier version.
 pub fn is_retired(key: &str) -> bool {
     retired_of::<train::Config>().iter().any(|retired| retired.key == key)
 }
 
-/// A setting as help and reference show it.
+/// A setting as shown in help and reference.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Reference {
     /// Its key.
     pub key: String,
-    /// What it can be set to.
+    /// The kind of value.
     pub kind: String,
-    /// The words that it takes, if it takes some of a list, and what they mean.
+    /// For words: each valid word and its meaning.
     pub words: Vec<(&'static str, String)>,
-    /// Our default, and where it is another.
+    /// magpie's default, with exceptions.
     pub magpie: String,
-    /// The paper's default, and where it is another.
+    /// The paper's default, with exceptions.
     pub paper: String,
-    /// The numbers that are allowed.
+    /// The valid numbers.
     pub range: Option<String>,
-    /// What it is counted in.
+    /// Its unit.
     pub unit: Option<&'static str>,
-    /// Without this it has no effect.
+    /// The conditions without which it has no effect.
     pub when: Vec<String>,
     /// What it does.
     pub sentence: String,
-    /// The first version with it.
+    /// The first version that has it.
     pub since: &'static str,
-    /// What it is for, if only to agree with another implementation.
+    /// The difference from another implementation that it exists for, if it exists only for comparisons.
     pub parity: Option<&'static str>,
 }
 
@@ -79,7 +78,7 @@ pub fn reference() -> Result<Vec<Reference>, RunError> {
     registry().iter().map(referred).collect()
 }
 
-/// The setting of this key, or those of this table; all that are not for comparisons alone, if nothing is asked for.
+/// The setting with this key, or the settings of this table. Without a key, all settings except those for comparisons.
 pub fn find(all: Vec<Reference>, asked: Option<&str>) -> Result<Vec<Reference>, RunError> {
     let Some(asked) = asked else {
         return Ok(all.into_iter().filter(|setting| setting.parity.is_none()).collect());
@@ -94,7 +93,7 @@ pub fn find(all: Vec<Reference>, asked: Option<&str>) -> Result<Vec<Reference>, 
     let same_end = keys().find(|key| last(key) == last(asked));
     let problem = match same_end.or_else(|| nearest(asked, keys())) {
         Some(near) => format!("there is no such setting; did you mean `{near}`?"),
-        None => "there is no such setting; ask for none to see all".to_owned(),
+        None => "there is no such setting; leave out the name to list all".to_owned(),
     };
     Err(RunError::Setting { place: asked.to_owned(), problem })
 }
@@ -122,7 +121,7 @@ impl Reference {
     }
 }
 
-/// As files have it.
+/// A value as written in files.
 fn shown(value: Option<&Value>) -> String {
     match value {
         None => "none".to_owned(),
@@ -133,7 +132,7 @@ fn shown(value: Option<&Value>) -> String {
     }
 }
 
-/// Configurations as they turn out, each made once.
+/// Complete configurations, each built once.
 #[derive(Default)]
 struct Defaults(BTreeMap<String, Table>);
 
@@ -146,7 +145,7 @@ struct Place {
     budget: Budget,
 }
 
-/// The measures of the tasks that come with magpie.
+/// The measures of the built-in tasks.
 const MEASURES: [&str; 3] = [FEET_CONTACT, "jump", "angle"];
 
 impl Defaults {
@@ -160,7 +159,7 @@ impl Defaults {
         Ok(&self.0[&name])
     }
 
-    /// The usual value, and where there is another one.
+    /// The usual default, with exceptions.
     fn in_words(&mut self, setting: &Setting, method: Method) -> Result<String, RunError> {
         let asks = |by: By| setting.by.contains(&by);
         let usual =
@@ -229,7 +228,7 @@ fn value<'a>(table: &'a Table, key: &str) -> Option<&'a Value> {
     value(table.get(first)?.as_table()?, rest)
 }
 
-/// The reference of the documentation.
+/// The settings page of the documentation.
 pub fn markdown() -> Result<String, RunError> {
     let mut text = HEAD.to_owned();
     let (compared, public): (Vec<_>, Vec<_>) =
@@ -237,7 +236,7 @@ pub fn markdown() -> Result<String, RunError> {
     sections(&mut text, &public, "##");
     let _ = writeln!(
         text,
-        "\n## Only for comparisons\n\nThere to agree with another implementation; `magpie settings --all` shows them.\n\n\
+        "\n## Only for comparisons\n\nThese settings exist to match other implementations; `magpie settings --all` shows them.\n\n\
          | key | magpie | paper | range | what it does |\n|---|---|---|---|---|"
     );
     for setting in &compared {
@@ -252,7 +251,7 @@ pub fn markdown() -> Result<String, RunError> {
             Reference { magpie: default.clone(), paper: default, when: Vec::new(), ..Reference::of(setting) }
         })
         .collect();
-    let _ = writeln!(text, "| key | default | of a search, magpie |\n|---|---|---|");
+    let _ = writeln!(text, "| key | default | default of a search |\n|---|---|---|");
     let searched = reference()?;
     for setting in of_ppo.iter().filter(|setting| !setting.key.starts_with("world.")) {
         let same = format!("search.{}", setting.key);
@@ -268,15 +267,15 @@ const HEAD: &str = "\
 
 <!-- Generated: magpie settings --markdown > docs/reference/settings.md -->
 
-Every setting of a search, with the defaults of both methods (`--method magpie`, which is ours, and `--method paper`). How
-settings are laid over each other is in [docs/search.md](../search.md#settings). `magpie settings KEY` shows one, or one table.
+Every setting of a search, with the defaults of both methods (`--method magpie` and `--method paper`). How
+settings override each other is described in [docs/search.md](../search.md#settings). `magpie settings KEY` shows a setting or a table.
 ";
 
 const PPO: &str = "
 ## `magpie ppo`
 
-The keys of a run of one policy, whose `train` is what `search.train` is for a search. With time steps of less than 20 ms, of the
-task's own robot, `train.gamma` is 0.995, else 0.99.
+The settings of a run that trains a single policy. Its `train` table corresponds to `search.train` of a search. For robots with time
+steps shorter than 20 ms, `train.gamma` defaults to 0.995, otherwise to 0.99.
 
 ";
 
@@ -288,7 +287,7 @@ fn sections(text: &mut String, settings: &[Reference], level: &str) {
             None => String::new(),
         };
         let (table, name) = setting.key.rsplit_once('.').unwrap_or(("", &setting.key));
-        // What holds for the whole table is said once.
+        // Conditions shared by the whole table are stated once.
         let mut together = settings.iter().filter(|other| of(other) == table).map(|other| &other.when[..]);
         let first = together.next().unwrap_or_default();
         let shared = together.fold(first, |shared, when| {
@@ -299,7 +298,11 @@ fn sections(text: &mut String, settings: &[Reference], level: &str) {
             let title = if table.is_empty() { "Top level".to_owned() } else { format!("`[{table}]`") };
             let _ = writeln!(text, "\n{level} {title}\n");
             if !shared.is_empty() {
-                let _ = writeln!(text, "All of this matters only with {}.\n", code(&shared.join(" and ")));
+                let _ = writeln!(
+                    text,
+                    "These settings have an effect only with {}.\n",
+                    code(&shared.join(" and "))
+                );
             }
             let _ = writeln!(text, "| key | magpie | paper | range | what it does |\n|---|---|---|---|---|");
             before = Some(table);
@@ -308,7 +311,7 @@ fn sections(text: &mut String, settings: &[Reference], level: &str) {
     }
 }
 
-/// A line of a table, whose heading has said the first conditions already.
+/// A row of a table; its heading has stated the first `said` conditions.
 fn row(text: &mut String, setting: &Reference, name: &str, said: usize) {
     let Reference { words, magpie, paper, range, unit, when, sentence, parity, kind, .. } = setting;
     let mut what = sentence.clone();
@@ -319,7 +322,7 @@ fn row(text: &mut String, setting: &Reference, name: &str, said: usize) {
         }
     }
     if let Some(when) = when.get(said..).filter(|when| !when.is_empty()) {
-        let _ = write!(what, " Matters only with {}.", code(&when.join(" and ")));
+        let _ = write!(what, " Only with {}.", code(&when.join(" and ")));
     }
     if let Some(parity) = parity {
         let _ = write!(what, " For comparisons: {parity}.");
@@ -402,7 +405,7 @@ mod tests {
         for (asked, message) in [
             ("gamma", "gamma: there is no such setting; did you mean `search.train.gamma`?"),
             ("search.brunches", "search.brunches: there is no such setting; did you mean `search.branches`?"),
-            ("zzz", "zzz: there is no such setting; ask for none to see all"),
+            ("zzz", "zzz: there is no such setting; leave out the name to list all"),
         ] {
             assert_eq!(find(all.clone(), Some(asked)).unwrap_err().to_string(), message);
         }
@@ -420,7 +423,7 @@ mod tests {
         assert_eq!((of("search.critic").magpie.as_str(), of("search.critic").paper.as_str()), ("64", "256"));
     }
 
-    /// What a file of an earlier version says that there is no more.
+    /// A file of an earlier version may contain retired settings.
     #[test]
     fn a_retired_setting_is_read_where_nothing_is_lost() {
         let base = || Config::new("hopper", "jump", ModelName::Airl, Method::Magpie, Budget::Quick).unwrap();
@@ -429,7 +432,7 @@ mod tests {
             "search.curiosity.credit = 1",
             "reward.airl.gamma = 0.99",
             "reward.airl.gamma = 0.5\nsearch.train.gamma = 0.5",
-            // Nobody asked it: GAIL was not chosen, and has no absorbing state.
+            // This had no effect: GAIL was not chosen, and has no absorbing state.
             "reward.gail.gamma = 0.5",
             "reward.airl.opponent = 'policy'",
         ] {
@@ -438,12 +441,12 @@ mod tests {
         for (wrong, message) in [
             (
                 "search.curiosity.credit = 0.9",
-                "my.toml:1:1: `search.curiosity.credit` is 0.9, but there is no such setting any more: everything behaves as \
-                 with 1",
+                "my.toml:1:1: `search.curiosity.credit` is 0.9, but this setting was removed, and its value is now \
+                 always 1; leave it out",
             ),
             (
                 "reward.airl.gamma = 0.9",
-                "my.toml:1:1: `reward.airl.gamma` is 0.9, but is the same setting as `search.train.gamma` now, which is 0.99: \
+                "my.toml:1:1: `reward.airl.gamma` is 0.9, but it is now part of `search.train.gamma`, which is 0.99; \
                  leave it out",
             ),
         ] {
@@ -464,7 +467,7 @@ mod tests {
         );
     }
 
-    /// What searches did before there was a setting is what the paper does.
+    /// Settings that did not exist yet default to the behaviour of the paper.
     #[test]
     fn an_older_configuration_is_filled_in_with_what_the_paper_does() {
         let config =

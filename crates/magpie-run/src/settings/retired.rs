@@ -1,4 +1,4 @@
-//! Keys of earlier versions: renamed ones are understood, retired ones read if nothing is lost and refused otherwise.
+//! Keys of earlier versions: renamed keys are accepted; retired keys are accepted if ignoring them changes nothing.
 
 use magpie_settings::{RetiredSetting, Settings, Was, renamed_of, retired_of};
 use serde::Serialize;
@@ -6,18 +6,19 @@ use serde::Serialize;
 use super::fault::{Fault, Origin};
 use super::layer::{Layer, Value};
 
-/// A retired setting and what a layer says of it.
-pub(super) struct Gone {
+/// A retired setting and its value in a layer.
+pub(super) struct RetiredValue {
     setting: RetiredSetting,
     said: Layer,
 }
 
-/// Gives the settings of a layer today's names.
+/// Renames the settings of a layer that had another name in earlier versions.
 pub(super) fn rename<T: Settings>(layer: &mut Layer) -> Result<(), Fault> {
     for (old, new) in renamed_of::<T>() {
         let Some(said) = layer.take(&old) else { continue };
         if layer.get(&new).is_some() {
-            let message = format!("`{old}` is the earlier name of `{new}`, which is given too: leave it out");
+            let message =
+                format!("`{old}` is the old name of `{new}`, which is also given; leave out `{old}`");
             return Err(Fault { at: said.key, message });
         }
         let at = said.key;
@@ -26,22 +27,22 @@ pub(super) fn rename<T: Settings>(layer: &mut Layer) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Takes what is retired out of the layers.
-pub(super) fn take_out<T: Settings>(layers: &mut Layer) -> Vec<Gone> {
-    let take = |setting: RetiredSetting| Some(Gone { said: layers.take(&setting.key)?, setting });
+/// Removes and returns the retired settings of a layer.
+pub(super) fn take_retired<T: Settings>(layers: &mut Layer) -> Vec<RetiredValue> {
+    let take = |setting: RetiredSetting| Some(RetiredValue { said: layers.take(&setting.key)?, setting });
     retired_of::<T>().into_iter().filter_map(take).collect()
 }
 
-/// Refuses a value that `config` does not behave by.
-pub(super) fn check<T: Serialize>(gone: &[Gone], config: &T) -> Result<(), Fault> {
-    if gone.is_empty() {
+/// Refuses retired values that differ from the behaviour of `config`.
+pub(super) fn check<T: Serialize>(retired: &[RetiredValue], config: &T) -> Result<(), Fault> {
+    if retired.is_empty() {
         return Ok(());
     }
     let unwritten = |e: toml::ser::Error| Fault { at: Origin::Preset, message: e.to_string() };
     let text = toml::to_string(config).map_err(unwritten)?;
     let table: toml::Table = text.parse().unwrap_or_default();
     let now = Layer::preset(&table)?;
-    for Gone { setting, said } in gone {
+    for RetiredValue { setting, said } in retired {
         let key = &setting.key;
         let message = match setting.was {
             Was::Always(value) => {
@@ -49,7 +50,7 @@ pub(super) fn check<T: Serialize>(gone: &[Gone], config: &T) -> Result<(), Fault
                 match said.value.same_as(&always.value) {
                     true => continue,
                     false => format!(
-                        "`{key}` is {}, but there is no such setting any more: everything behaves as with {}",
+                        "`{key}` is {}, but this setting was removed, and its value is now always {}; leave it out",
                         said.value, always.value
                     ),
                 }
@@ -58,7 +59,7 @@ pub(super) fn check<T: Serialize>(gone: &[Gone], config: &T) -> Result<(), Fault
                 let never_mattered = setting.when.iter().any(|when| when.holds(&table) == Some(false));
                 match now.get(other) {
                     Some(current) if !never_mattered && !said.value.same_as(&current.value) => format!(
-                        "`{key}` is {}, but is the same setting as `{other}` now, which is {}: leave it out",
+                        "`{key}` is {}, but it is now part of `{other}`, which is {}; leave it out",
                         said.value, current.value
                     ),
                     _ => continue,
@@ -71,7 +72,7 @@ pub(super) fn check<T: Serialize>(gone: &[Gone], config: &T) -> Result<(), Fault
 }
 
 impl Value {
-    /// Whether both say the same; 1 is 1.0.
+    /// Whether both values are equal; 1 equals 1.0.
     fn same_as(&self, other: &Value) -> bool {
         self.to_string() == other.to_string()
     }

@@ -1,4 +1,4 @@
-//! The sweep file as it is written: method, budget, settings, axes.
+//! The structure of a sweep file: method, budget, settings, axes.
 
 use std::collections::BTreeMap;
 
@@ -9,31 +9,31 @@ use serde::de::IgnoredAny;
 use crate::settings::{Decoder, Fault, Layer, Origin, Value};
 use crate::train::{Budget, about_preset};
 
-/// A sweep file, taken apart.
+/// The contents of a sweep file.
 #[derive(Debug)]
 pub(super) struct SweepFile {
     pub method: Method,
     pub budget: Budget,
-    /// What may surprise who wrote the file.
+    /// Notes on how the file was understood, in sentences.
     pub notes: Vec<String>,
-    /// What all runs share.
+    /// Settings shared by all runs.
     pub settings: Option<Layer>,
-    /// Each a product.
+    /// Grids; the runs of a grid are all combinations of its axes.
     pub grids: Vec<Vec<Axis>>,
 }
 
-/// A setting and the values that it takes.
+/// A setting and its values.
 #[derive(Debug, Clone)]
 pub(super) struct Axis {
-    /// As the file calls it.
+    /// Its name in the file.
     pub name: String,
-    /// The setting, in full.
+    /// The full key of the setting.
     pub key: String,
     pub values: Vec<Layer>,
     at: Origin,
 }
 
-/// Axes with a name of their own, as options of `magpie train` have, and the settings that they mean; the slowest first.
+/// Axes with a short name, like the options of `magpie train`, and their settings; the first varies slowest.
 pub(super) const NAMED: [(&str, &str); 7] = [
     ("seed", "seed"),
     ("task", "task"),
@@ -44,7 +44,7 @@ pub(super) const NAMED: [(&str, &str); 7] = [
     ("iterations", "iterations"),
 ];
 
-/// What there is in a file.
+/// The keys of a sweep file.
 #[derive(Deserialize)]
 struct Outline {
     method: Option<Method>,
@@ -71,8 +71,8 @@ impl SweepFile {
             }
             Some(_) => {
                 let at = root.get("preset").map_or(Origin::File(0), |layer| layer.key);
-                let message =
-                    "`preset` is a method and a budget; leave it out where either is named".to_owned();
+                let message = "`preset` sets both method and budget; leave it out if you name either of them"
+                    .to_owned();
                 return Err(Fault { at, message });
             }
         };
@@ -93,7 +93,7 @@ impl SweepFile {
                 }
             }
             Some(other) => {
-                let message = "`grid` must be one table or more; write each under [[grid]]".to_owned();
+                let message = "`grid` must be a list of tables; write each as [[grid]]".to_owned();
                 return Err(Fault { at: other.at, message });
             }
         }
@@ -108,8 +108,7 @@ impl SweepFile {
 }
 
 fn empty() -> Fault {
-    let message =
-        "there is nothing to sweep over; add [axes] with lists such as `seed = [1, 2, 3]`".to_owned();
+    let message = "the file has no axes; add [axes] with lists such as `seed = [1, 2, 3]`".to_owned();
     Fault { at: Origin::File(0), message }
 }
 
@@ -120,7 +119,7 @@ fn table<'a>(name: &str, layer: &'a Layer) -> Result<&'a BTreeMap<String, Layer>
     }
 }
 
-/// The axes of a table, by the settings that they mean. A dotted key may be quoted or not.
+/// The axes in a table, by the key of their setting. Dotted keys may be quoted.
 fn axes(place: &str, layer: &Layer) -> Result<BTreeMap<String, Axis>, Fault> {
     let mut found = BTreeMap::new();
     let mut tables = vec![(String::new(), table(place, layer)?)];
@@ -151,7 +150,7 @@ impl Axis {
             None => {
                 let remedy = magpie_settings::remedy(&name, NAMED.map(|(short, _)| short));
                 let message = format!(
-                    "unknown axis `{name}`: {remedy} Any other setting is named in full, as in \"search.train.gamma\""
+                    "unknown axis `{name}`: {remedy} Write any other setting with its full key, such as \"search.train.gamma\""
                 );
                 return fault(layer.key, message);
             }
@@ -173,20 +172,20 @@ impl Axis {
             }
         }
         let axis = Axis { name, key, values: values.clone(), at: layer.key };
-        // So that a key which is none is found here, and not in every run.
+        // Reports an invalid key here, once, instead of in every run.
         axis.setting(&axis.values[0])?;
         Ok(axis)
     }
 
-    /// One of the values as a layer of settings.
+    /// A layer that sets one of the values.
     pub fn setting(&self, value: &Layer) -> Result<Layer, Fault> {
         value.clone().under(&self.key, self.at).ok_or_else(|| Fault {
             at: self.at,
-            message: format!("`{}` is no key; write it as \"a.b\"", self.name),
+            message: format!("`{}` is not a key; write it as \"a.b\"", self.name),
         })
     }
 
-    /// Place in the order of the product: axes with a name first, then the others as they are written.
+    /// Position in the product: axes with a short name first, then the others in the order of the file.
     fn speed(&self) -> (usize, usize) {
         let known = NAMED.iter().position(|(_, key)| *key == self.key);
         let byte = if let Origin::File(byte) = self.at { byte } else { 0 };

@@ -1,12 +1,12 @@
 //! Sweeps: many searches that differ in task, reward, curiosity, demonstrations, measure, seed or any other setting.
 //!
-//! A *sweep file* has a method, a budget and settings that all runs share, and *axes*: lists of values, of which every combination
-//! is a run. Where one product does not do, `[[grid]]` tables make several, and the runs of all are made. A run is what
-//! `magpie train` makes, in a folder of its own that is named after what tells it apart. A [`Shard`] is one machine's
-//! part of the runs.
+//! A *sweep file* has a method, a budget and settings shared by all runs, and *axes*: lists of values, each combination
+//! of which is a run. If one product is not enough, `[[grid]]` tables define several, and the sweep has the runs of all
+//! of them. A run does what `magpie train` does, in its own run directory, named after the values of its axes. A
+//! [`Shard`] is the part of the runs that one machine executes.
 //!
-//! Everything is checked before anything is run: [`Sweep::read`] finds what is wrong with the file, [`Sweep::check`] what
-//! cannot be run, and [`Run::state`] whether a folder holds what the file describes.
+//! Everything is checked before the first run starts: [`Sweep::read`] reports errors in the file, [`Sweep::check`] runs
+//! that cannot be executed, and [`Run::state`] whether a directory holds the run that the file describes.
 
 mod file;
 mod names;
@@ -24,7 +24,7 @@ use file::{Axis, SweepFile};
 pub use shard::{Shard, WrongShard, divide};
 pub use state::State;
 
-/// The runs that a sweep file describes.
+/// The runs of a sweep file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sweep {
     path: PathBuf,
@@ -32,23 +32,23 @@ pub struct Sweep {
     notes: Vec<String>,
 }
 
-/// One search of a sweep.
+/// One run of a sweep: a search.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Run {
-    /// What tells it apart, such as `walker2d-gail-q2-s1`: the name of its folder.
+    /// Its unique name, such as `walker2d-gail-q2-s1`, which is also the name of its directory.
     pub name: String,
-    /// What it computes.
+    /// Its configuration.
     pub config: Config,
 }
 
-/// More runs than anybody has time for: a slip in the file.
+/// More runs than this are certainly a mistake in the file.
 const MOST_RUNS: usize = 10_000;
-/// In bytes: file systems take 255.
+/// In bytes; file systems allow 255.
 const LONGEST_NAME: usize = 200;
 
 impl Sweep {
-    /// Reads a sweep file. Robots and demonstrations named there are looked for in its folder; whether they can be used,
-    /// [`Sweep::check`] says.
+    /// Reads a sweep file. Paths of robots and demonstrations are relative to its directory; [`Sweep::check`] checks
+    /// the files themselves.
     pub fn read(path: &Path) -> Result<Sweep, RunError> {
         Sweep::parse(path, &read_text(path)?)
     }
@@ -62,14 +62,15 @@ impl Sweep {
             sum.checked_add(product).filter(|&sum| sum <= MOST_RUNS)
         });
         if count.is_none() {
-            let problem = format!("its axes make more than {MOST_RUNS} runs; cut it into several files");
+            let problem =
+                format!("the axes give more than {MOST_RUNS} runs; split the sweep into several files");
             return Err(refuse(problem));
         }
         let all_axes = file.grids.iter().flatten().map(|axis| axis.key.as_str()).collect();
         let mut runs: Vec<Run> = Vec::new();
         let mut numbers: BTreeMap<String, usize> = BTreeMap::new();
         let mut choices: Vec<Choice<'_>> = file.grids.iter().flat_map(|grid| Choices::new(grid)).collect();
-        // Also across grids, so that there is something to compare early.
+        // Sorted by seed even across grids, so that results can be compared early.
         choices.sort_by_key(number_of_seed);
         for choice in choices {
             let config = file.config(path, &choice, place)?;
@@ -77,14 +78,13 @@ impl Sweep {
             let of_sweep = of_sweep(path, &name);
             makes_a_difference(&config, &choice).map_err(of_sweep)?;
             if name.len() > LONGEST_NAME {
-                let problem =
-                    format!("the name of run {name} is too long for a folder; sweep over less at once");
+                let problem = format!("the name of run {name} is too long for a directory; use fewer axes");
                 return Err(refuse(problem));
             }
             if let Some(&before) = numbers.get(&name) {
                 let same = match runs[before] == (Run { name: name.clone(), config }) {
-                    true => "are the same; leave one out",
-                    false => "have the same name; rename the files or values that tell them apart",
+                    true => "are identical; leave one out",
+                    false => "have the same name; rename the files or values in which they differ",
                 };
                 let number = runs.len() + 1;
                 return Err(refuse(format!("run {} and run {number}, {name}, {same}", before + 1)));
@@ -95,18 +95,17 @@ impl Sweep {
         Ok(Sweep { path: path.to_owned(), runs, notes: file.notes })
     }
 
-    /// All runs, in the order in which they are made: everything with the first seed, then with the next.
+    /// All runs in order of execution: those with the first seed, then those with the next.
     pub fn runs(&self) -> &[Run] {
         &self.runs
     }
 
-    /// What may surprise who wrote the file, in sentences.
+    /// Notes on how the file was understood, in sentences.
     pub fn notes(&self) -> &[String] {
         &self.notes
     }
 
-    /// Refuses a sweep with a run that cannot be made, and names the run. Returns what is likely to be a mistake, in
-    /// sentences.
+    /// Refuses a sweep with a run that cannot be executed, and names the run. Returns warnings about likely mistakes.
     pub fn check(&self) -> Result<Vec<String>, RunError> {
         let mut warnings = Vec::new();
         for run in &self.runs {
@@ -127,16 +126,16 @@ fn of_sweep(path: &Path, run: &str) -> impl Fn(RunError) -> RunError {
     move |reason| RunError::OfSweep { path: path.clone(), run: run.clone(), reason: Box::new(reason) }
 }
 
-/// A value of each axis of a grid.
+/// One value for each axis of a grid.
 type Choice<'a> = Vec<(&'a Axis, &'a Layer)>;
 
-/// Whether it is the first seed, the second, …
+/// The index of the seed on its axis.
 fn number_of_seed(choice: &Choice<'_>) -> usize {
     let seed = choice.iter().find(|(axis, _)| axis.key == "seed");
     seed.and_then(|(axis, seed)| axis.values.iter().position(|value| std::ptr::eq(value, *seed))).unwrap_or(0)
 }
 
-/// All choices of a grid; the last axis turns fastest.
+/// All combinations of a grid; the last axis varies fastest.
 struct Choices<'a> {
     axes: &'a [Axis],
     next: Option<Vec<usize>>,
@@ -167,7 +166,8 @@ impl<'a> Iterator for Choices<'a> {
 }
 
 impl SweepFile {
-    /// The configuration of one run: method and budget, settings, and the values of the axes over them.
+    /// The configuration of one run: the defaults of method and budget, overridden by the settings and the values of
+    /// the axes.
     fn config(
         &self,
         path: &Path,
@@ -190,16 +190,16 @@ impl SweepFile {
     }
 }
 
-/// Refuses an axis that has no effect in this run: its values would make the same run several times.
+/// Refuses an axis that has no effect in this run: it would give several identical runs.
 fn makes_a_difference(config: &Config, choice: &Choice<'_>) -> Result<(), RunError> {
     let text = toml::to_string(config).unwrap_or_default();
     let table: toml::Table = text.parse().unwrap_or_default();
     for (axis, value) in choice {
         let problem = match idle_for(&axis.key, &table) {
-            _ if is_retired(&axis.key) => "there is no such setting any more; leave it out".to_owned(),
+            _ if is_retired(&axis.key) => "this setting was removed; leave it out".to_owned(),
             Some(when) => format!(
-                "{} has no effect in this run, which would need {when}; give the runs where it has one a [[grid]] of their \
-                 own",
+                "{} has no effect in this run, because it requires {when}; put the runs in which it has an effect in a \
+                 [[grid]] of their own",
                 value.value
             ),
             None => continue,

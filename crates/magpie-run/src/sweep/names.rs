@@ -1,4 +1,4 @@
-//! Names of runs: readable, and apart where the runs are.
+//! Names of runs: readable and unique.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -30,19 +30,19 @@ pub(super) fn name(config: &Config, choice: &Choice<'_>, all_axes: &BTreeSet<&st
     parts.join("-").chars().map(|c| if is_plain(c) { c } else { '-' }).collect()
 }
 
-/// What every file system and shell takes as it is.
+/// Characters that every file system and shell accepts unquoted.
 fn is_plain(c: char) -> bool {
     c.is_alphanumeric() || matches!(c, '.' | '_' | '-')
 }
 
-/// The name of a file of demonstrations, without the task, which is there already.
+/// The name of a demonstration file without the task, which is already part of the run's name.
 fn of_file(value: &Layer) -> String {
     let text = value.value.to_string();
     let stem = Path::new(&text).file_stem().map(|stem| stem.to_string_lossy().into_owned());
     stem.unwrap_or_default().replace("{task}", "").trim_matches(['-', '_', '.']).to_owned()
 }
 
-/// `gamma0.99`; a word stands for itself: `softplus`.
+/// `gamma0.99`; words are used alone: `softplus`.
 fn of_setting(axis: &Axis, value: &Layer, all_axes: &BTreeSet<&str>) -> String {
     let last = |key: &str| key.rsplit('.').next().map(str::to_owned);
     let alike = all_axes.iter().filter(|other| last(other) == last(&axis.key)).count();

@@ -1,4 +1,4 @@
-//! One machine's part of a sweep.
+//! The part of a sweep that one machine executes.
 
 use std::fmt;
 use std::str::FromStr;
@@ -15,25 +15,25 @@ use std::str::FromStr;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shard {
-    /// Which one, from 1.
+    /// Its number, from 1.
     pub number: usize,
-    /// How many there are.
+    /// The number of shards.
     pub of: usize,
 }
 
-/// No job array is larger.
+/// No job array has more jobs.
 const MOST_SHARDS: usize = 1_000_000;
 
-/// A text that names no shard.
+/// An invalid shard.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "write it as NUMBER/COUNT with a number from 1 to COUNT: 1/4, 2/4, 3/4 and 4/4 make four shards; a job array for them is \
+    "write it as NUMBER/COUNT with a number from 1 to COUNT: 1/4, 2/4, 3/4 and 4/4 make four shards; the matching job array is \
      1-4"
 )]
 pub struct WrongShard;
 
 impl Default for Shard {
-    /// Everything.
+    /// The whole sweep.
     fn default() -> Shard {
         Shard { number: 1, of: 1 }
     }
@@ -59,12 +59,13 @@ impl fmt::Display for Shard {
     }
 }
 
-/// For each run, given what it costs, the number of its shard, from 1: the most expensive first, each to the shard with the
-/// least to do. No shard then has more to do than another by more than one run, and runs of equal cost are dealt round.
+/// Returns the number of each run's shard, from 1, given the runs' costs. The most expensive runs are assigned first,
+/// each to the shard with the lowest total, so that totals differ by at most one run and runs of equal cost are dealt
+/// in turn.
 pub fn divide(costs: &[u64], shards: usize) -> Vec<usize> {
     let mut order: Vec<usize> = (0..costs.len()).collect();
     order.sort_by_key(|&run| std::cmp::Reverse(costs[run]));
-    // Beyond one shard for each run the rest stay empty.
+    // Additional shards beyond one per run stay empty.
     let mut loads = vec![(0_u128, 0_usize); shards.min(costs.len())];
     let mut division = vec![1; costs.len()];
     for run in order {

@@ -1,4 +1,4 @@
-//! From what somebody asks for to the configuration of a search.
+//! From a user's choices to the configuration of a search.
 
 use std::path::{Path, PathBuf};
 
@@ -11,52 +11,52 @@ use crate::error::RunError;
 use crate::settings::{Fault, Layer, Origin, Value, lay_over, layers, read_text};
 use crate::world::{EnvOverrides, WorldChanges};
 
-/// What somebody asks of a search. What is not given is as the file says, or as the pairs say, or as method and budget
-/// have it for the task.
+/// A user's choices for a search. Values that are not given come from `sets`, then from the file, then from the
+/// defaults of the method and the budget for the task.
 #[derive(Debug, Clone, Default)]
 pub struct Choices {
-    /// How to search.
+    /// Search method.
     pub method: Option<Method>,
-    /// How much to spend.
+    /// Budget.
     pub budget: Option<Budget>,
-    /// Method and budget at once, as earlier versions had it.
+    /// Method and budget in one word, as in earlier versions.
     pub preset: Option<Budget>,
-    /// Settings from a TOML file, such as the configuration of a run.
+    /// A TOML file with settings, such as the configuration of a run.
     pub file: Option<PathBuf>,
-    /// Settings such as `search.branches=60`, over those of the file.
+    /// Settings such as `search.branches=60`, which override the file.
     pub sets: Vec<String>,
-    /// The task, or a task file.
+    /// Name of the task, or a task file.
     pub task: Option<String>,
-    /// How behaviour is measured.
+    /// Behaviour measure.
     pub measure: Option<String>,
-    /// Where the reward comes from.
+    /// Source of the reward.
     pub reward: Option<ModelName>,
-    /// A file of demonstrations.
+    /// A demonstration file.
     pub demos: Option<PathBuf>,
-    /// Weight of the bonus of curiosity.
+    /// Weight of the curiosity bonus.
     pub curiosity: Option<f64>,
-    /// The seed.
+    /// Seed.
     pub seed: Option<u64>,
-    /// Iterations to make.
+    /// Number of iterations.
     pub iterations: Option<u64>,
     /// Changes to the world.
     pub world: WorldChanges,
 }
 
-/// A configuration, and what may surprise who asked for it.
+/// A configuration, with remarks for the user.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Resolved {
     /// The configuration.
     pub config: Config,
-    /// In sentences.
+    /// Notes on how the choices were understood, in sentences.
     pub notes: Vec<String>,
-    /// What is likely to be a mistake, in sentences.
+    /// Warnings about likely mistakes, in sentences.
     pub warnings: Vec<String>,
 }
 
 impl Choices {
-    /// The method's configuration with the budget's size, the file over it, the pairs over both, and what is named here
-    /// over all.
+    /// Combines the defaults of method and budget, the file, `sets`, and the named choices; later ones override earlier
+    /// ones.
     pub fn resolve(&self) -> Result<Resolved, RunError> {
         let text = self.file.as_deref().map(read_text).transpose()?;
         let file = self.file.as_deref().zip(text.as_deref());
@@ -73,7 +73,12 @@ impl Choices {
                 notes.push(about_preset(preset));
                 Budget::of_preset(preset)
             }
-            _ => return refuse("preset", "it is a method and a budget; leave it out where either is named"),
+            _ => {
+                return refuse(
+                    "preset",
+                    "a preset sets both method and budget; leave it out if you name either of them",
+                );
+            }
         };
         let said = layers(file, &self.sets)?;
         let asked = self.named();
@@ -91,16 +96,16 @@ impl Choices {
             && *of_file != config.task
             && !is_task_file(of_file)
         {
-            notes.push(format!(
-                "the settings are those of a run on {of_file}, and the task is {}",
-                config.task
-            ));
+            notes.push(format!("the settings come from a run on {of_file}, but the task is {}", config.task));
         }
         if self.demos.is_some() && config.reward.model == ModelName::True {
-            return refuse("demos", "the true reward is not learned; leave out one of the two");
+            return refuse(
+                "demos",
+                "the true reward is not learned from demonstrations; leave out one of the two",
+            );
         }
         let mut config = config;
-        // What the file names lies beside it, as in the folder of a run.
+        // Paths in a file are relative to its directory, as in a run directory.
         config.demos.file = config.demos.file.map(|demos| folder.join(demos));
         config.demos.file = self.demos.clone().or(config.demos.file);
         let warnings = config.world.examine(&config.task).map_err(Fault::of_world)?;
@@ -110,7 +115,7 @@ impl Choices {
     /// The choices that are settings, as layers.
     fn named(&self) -> Vec<Layer> {
         let text = |value: &dyn std::fmt::Display| Value::Text(value.to_string());
-        // TOML has no larger whole numbers; such a seed is refused by its range.
+        // Whole numbers in TOML are smaller; the range of `seed` refuses such a seed.
         let whole = |number: u64| i64::try_from(number).map_or(Value::Real(number as f64), Value::Whole);
         [
             ("task", "task", self.task.as_ref().map(|task| text(&absolute(task)))),
@@ -131,25 +136,23 @@ impl Choices {
 
 pub(crate) const NO_TASK: &str = "no task is named; name one, here or as `task` in the file";
 
-/// What to say in place of a preset.
+/// Advice on what to use instead of a preset.
 pub(crate) fn about_preset(preset: Budget) -> String {
     let (method, budget) = Budget::of_preset(preset);
-    format!(
-        "preset {preset} is method {method} with budget {budget}; name those, a later version has no presets"
-    )
+    format!("preset {preset} is deprecated; use method {method} with budget {budget} instead")
 }
 
-/// Where settings are from, and what is changed about the world beside them.
+/// Context of the settings: their directory, and changes to the world.
 #[derive(Clone, Copy)]
 pub(crate) struct Place<'a> {
-    /// Files that settings name are looked for here.
+    /// Relative paths in settings are resolved here.
     pub folder: &'a Path,
-    /// What is changed about the world.
+    /// Changes to the world.
     pub world: &'a WorldChanges,
 }
 
-/// The configuration of a method and a budget for the task, the measure and the reward that the layers name, with the
-/// layers over it; `nowhere` is what to say if they name no task.
+/// The configuration of a method and a budget for the task, measure and reward named in the layers, overridden by the
+/// layers. `nowhere` is the error if they name no task.
 pub(crate) fn of_layers(
     method: Method,
     budget: Budget,
@@ -157,14 +160,14 @@ pub(crate) fn of_layers(
     place: Place<'_>,
     nowhere: Fault,
 ) -> Result<Config, Fault> {
-    // Defaults depend on task, world, measure and reward, so that these have to be known first.
+    // Defaults depend on task, world, measure and reward, so that these are determined first.
     let known = lay_over(&Config::of(method), layers.clone())?;
     if known.task.is_empty() {
         return Err(nowhere);
     }
     let last = |key: &str| layers.iter().rev().find_map(|layer| layer.get(key)).map(|layer| layer.at);
     let at = last("task").unwrap_or(nowhere.at);
-    // A file that describes the world names itself; if a setting chose it, that is where to look first.
+    // Errors in a world's file name the file; if a setting named that file, report the setting.
     let chosen = last("world.robot").or_else(|| last("world.task")).or_else(|| last("task"));
     let of_world = |reason: RunError| match chosen {
         Some(at @ (Origin::File(_) | Origin::Set(_))) => Fault { at, message: reason.to_string() },
@@ -184,12 +187,12 @@ pub(crate) fn of_layers(
     Ok(Config { task, world, ..config })
 }
 
-/// Whether a task is named by its file.
+/// Whether a task is given as a file.
 pub(crate) fn is_task_file(task: &str) -> bool {
     Path::new(task).extension().is_some_and(|extension| extension == "toml")
 }
 
-/// A path on the command line is not relative to a configuration file.
+/// A path on the command line is relative to the current directory, not to the configuration file.
 fn absolute(task: &str) -> String {
     match is_task_file(task) {
         true => std::path::absolute(task).map_or(task.to_owned(), |path| path.display().to_string()),
@@ -197,8 +200,7 @@ fn absolute(task: &str) -> String {
     }
 }
 
-/// The name of a task as it is asked for, one that comes with magpie or a task file, and the world with what was changed
-/// about it.
+/// The name of the task (built in, or from a task file), and the world with changes applied.
 pub(crate) fn find_task(
     task: &str,
     world: &mut EnvOverrides,

@@ -1,4 +1,4 @@
-//! What a search run computes.
+//! The configuration of a search run.
 
 use magpie_envs::Environment;
 use magpie_rewards::{ModelName, RewardConfig};
@@ -10,49 +10,49 @@ use crate::error::RunError;
 use crate::world::EnvOverrides;
 
 settings! {
-    /// A search run, resolved: with this and the same version of magpie, anybody gets the same archive.
+    /// The complete configuration of a search run. The same configuration and version of magpie give the same archive.
     pub struct Config {
-        /// The task, such as walker2d; `magpie envs` lists them. Always to be named. In a configuration file, a task file of your own
-        /// can be named here too.
+        /// Name of the task, such as walker2d (required; `magpie envs` lists all). A configuration file can also name a
+        /// task file here.
         task: String = String::new();
-        /// How behaviour is measured: feet_contact (share of steps in contact, a dimension for each foot), jump (height of the lowest
+        /// Behaviour measure: feet_contact (share of steps in contact, for each foot), jump (height of the lowest
         /// foot), angle (cosine and sine of the heading), or a measure of your own task file.
         measure: String = FEET_CONTACT.to_owned();
-        /// Of everything random; give each repetition of an experiment its own.
+        /// Seed of all random numbers. Give each repetition of an experiment its own.
         seed: u64 = 0, in 0..=LARGEST_WHOLE;
-        /// Iterations to make.
+        /// Number of iterations of the search.
         iterations: u64 = 40, by [Budget], in 1..=1_000_000_000;
-        /// What a reward is learned from.
+        /// Demonstrations for the reward model.
         demos: Demos, when When::IsNot("reward.model", "true");
-        /// Where the objective reward comes from.
+        /// The objective's reward.
         reward: RewardConfig;
-        /// The robot, and what it has to cope with.
+        /// The robot and changes to its world.
         world: EnvOverrides;
-        /// The search itself.
+        /// The search.
         search: SearchConfig;
     }
 }
 
-/// TOML has no larger whole numbers.
+/// The largest whole number of TOML.
 pub(crate) const LARGEST_WHOLE: u64 = i64::MAX as u64;
 
 /// The measure of the paper's main results.
 pub(crate) const FEET_CONTACT: &str = "feet_contact";
 
 words! {
-    /// How much to spend.
+    /// How much computation to spend.
     pub enum Budget {
-        /// 40 iterations of 300 environments: minutes on two cores.
+        /// 40 iterations with 300 environments: minutes on two cores.
         Quick = "quick",
-        /// 500 iterations of 300 environments: an hour on two cores.
+        /// 500 iterations with 300 environments: an hour on two cores.
         Desktop = "desktop",
-        /// 2000 iterations of 3000 environments, the paper's own size: a day on two cores.
+        /// 2000 iterations with 3000 environments, the size of the paper: a day on two cores.
         Paper = "paper",
     }
 }
 
 impl Budget {
-    /// Iterations to make.
+    /// Number of iterations.
     pub fn iterations(self) -> u64 {
         match self {
             Budget::Quick => 40,
@@ -61,8 +61,9 @@ impl Budget {
         }
     }
 
-    /// Environments side by side. A tenth of the paper's to train in where time is short, but all of its branches and the
-    /// intermediate policies too: their episodes cost less than the updates of PPO, and what is never tried is never found.
+    /// Number of parallel environments. The smaller budgets train in a tenth of the paper's environments but evaluate
+    /// all of its branches and the intermediate policies too: their episodes cost less than PPO updates, and only
+    /// evaluated policies can enter the archive.
     pub fn environments(self) -> u32 {
         match self {
             Budget::Quick | Budget::Desktop => 300,
@@ -70,18 +71,18 @@ impl Budget {
         }
     }
 
-    /// What a preset of this name meant, when method and budget were one choice.
+    /// The method and budget that an earlier version's preset stood for.
     pub fn of_preset(preset: Budget) -> (Method, Budget) {
         (if preset == Budget::Paper { Method::Paper } else { Method::Magpie }, preset)
     }
 }
 
-/// q of the paper's imitation: what a step earns beside its reward in an episode that falls in an empty cell.
+/// Weight q of the bonus in the paper's imitation experiments.
 const CURIOSITY: f64 = 2.0;
 
 impl Config {
-    /// The configuration of a method and a budget for a task that comes with magpie. Learned rewards have the paper's weight
-    /// of curiosity, the true one has none.
+    /// The configuration of a method and a budget for a built-in task. Learned rewards get the paper's curiosity
+    /// weight, the true reward gets none.
     pub fn new(
         task: &str,
         measure: &str,
@@ -92,7 +93,7 @@ impl Config {
         Config::in_world(&EnvOverrides::default(), task, Some(measure), model, method, budget)
     }
 
-    /// The same for a task in a world of its own, on which defaults depend: that world is not part of the result.
+    /// Like [`Config::new`], with defaults for a changed world. The returned configuration does not contain that world.
     pub(crate) fn in_world(
         world: &EnvOverrides,
         task: &str,
@@ -104,7 +105,7 @@ impl Config {
         Ok(Config::for_environment(&world.environment(task, measure)?, model, method, budget))
     }
 
-    /// The same for an environment of any simulator.
+    /// Like [`Config::new`], for an environment of any simulator.
     pub fn for_environment(env: &Environment, model: ModelName, method: Method, budget: Budget) -> Config {
         let mut config = Config::of(method);
         config.search = SearchConfig::for_task(method, env);
@@ -113,19 +114,19 @@ impl Config {
         (config.iterations, config.search.environments) = (budget.iterations(), budget.environments());
         let curiosity = &mut config.search.curiosity;
         curiosity.weight = Config::usual_curiosity(model);
-        // What GAIL pays is never negative, so that nothing has to make up for costs.
+        // GAIL's rewards are never negative, so that no bonus for staying alive is needed.
         if model == ModelName::True {
             curiosity.base = env.hints().alive_bonus;
         }
         config
     }
 
-    /// The bonus of curiosity if nobody says otherwise: the paper's for rewards that are learned, none for the true one.
+    /// The default curiosity weight: the paper's for learned rewards, none for the true reward.
     pub fn usual_curiosity(model: ModelName) -> f64 {
         if model == ModelName::True { 0.0 } else { CURIOSITY }
     }
 
-    /// As the folder of a run says it, where robot and demonstrations have names of their own.
+    /// The configuration as it is written to the run directory, where robot and demonstrations are copies.
     pub(crate) fn moved_in(&self) -> Config {
         let mut config = self.clone();
         config.world = self.world.moved_in();
@@ -136,10 +137,10 @@ impl Config {
         config
     }
 
-    /// Environment steps of the whole run if no evaluated episode ends early: the most that it can take.
+    /// Upper bound of the environment steps of the whole run, reached if no evaluated episode ends early.
     pub fn most_env_steps(&self) -> u64 {
         let SearchConfig { environments, episodes, gradient_iterations, walk_iterations, .. } = self.search;
-        // A world that cannot be built is refused before anything is run in it.
+        // Later checks refuse a world that cannot be built.
         let (measures, horizon) = self
             .world
             .environment(&self.task, Some(&self.measure))
@@ -150,12 +151,12 @@ impl Config {
         let learners = self.search.learners() as u64;
         let episodes = self.search.candidates(measures).saturating_mul(episodes.into());
         let evaluation = episodes.saturating_mul(horizon.into());
-        // The first rollout only looks around.
+        // The first rollout only initialises the observation normaliser.
         let iteration = training.saturating_mul(learners).saturating_add(evaluation);
         iteration.saturating_mul(self.iterations).saturating_add(rollout.saturating_mul(learners))
     }
 
-    /// Refuses what cannot be run with this many dimensions of measure.
+    /// Checks the configuration for this many measures.
     pub fn check(&self, measures: usize) -> Result<(), RunError> {
         self.check_ranges()?;
         let Curiosity { weight, scale, .. } = self.search.curiosity;

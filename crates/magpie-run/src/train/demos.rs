@@ -11,13 +11,14 @@ use crate::directory::{RunDirectory, read};
 use crate::error::RunError;
 
 settings! {
-    /// What a reward is learned from.
+    /// Demonstrations for the reward model.
     #[derive(Eq)]
     pub struct Demos {
-        /// A file of any format that `magpie demos import` reads; those that come with magpie if not given. In the folder of a run:
-        /// its copy there.
+        /// A demonstration file in any format that `magpie demos import` reads. Defaults to the demonstrations bundled
+        /// with magpie; a run directory refers to its own copy.
         file: Option<PathBuf> = None;
-        /// How many of its episodes to learn from, the first ones; all if not given. `magpie demos make` puts the best one first.
+        /// Number of episodes to learn from, counted from the first; all by default. `magpie demos make` writes the
+        /// best episode first.
         count: Option<usize> = None, in 1..;
     }
 }

@@ -1,4 +1,4 @@
-//! The objective reward of a run: the environment's, or a model with its demonstrations.
+//! The objective's reward in a run: the environment's reward, or a model trained on demonstrations.
 
 use std::ops::ControlFlow;
 
@@ -9,18 +9,18 @@ use magpie_search::{LearnedReward, Objective};
 
 use crate::error::RunError;
 
-/// A reward model before its first reward.
+/// A reward model that has not been prepared or restored yet.
 pub(crate) struct RewardModelBuilder {
     model: Box<dyn RewardModel>,
     expert: Pairs,
     scaled: bool,
-    /// Steps of an episode.
+    /// Steps per episode.
     horizon: u32,
     seed: u64,
 }
 
 impl RewardModelBuilder {
-    /// Checks the configuration and makes the model, with first parameters.
+    /// Checks the configuration and creates the model with its initial parameters.
     pub fn new(
         config: &RewardConfig,
         gamma: f32,
@@ -36,13 +36,15 @@ impl RewardModelBuilder {
                 RunError::Value {
                     field: "reward.thinning".to_owned(),
                     value: config.thinning.to_string(),
-                    range: format!("a multiple of {kept}: the demonstrations hold every {kept}th step alone"),
+                    range: format!(
+                        "a multiple of {kept}: the demonstrations contain only every {kept}th step"
+                    ),
                 }
             })?;
         Ok(RewardModelBuilder { model, expert, scaled: config.scaled, horizon, seed })
     }
 
-    /// For a run that starts: what has to be learned from the demonstrations alone is learned now.
+    /// For a new run: trains what the model learns from demonstrations alone.
     pub fn prepared(
         mut self,
         progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
@@ -51,7 +53,7 @@ impl RewardModelBuilder {
         let mut stopped = false;
         self.model.prepare(&(&self.expert).into(), &mut draws, &mut |now| {
             let go_on = progress(now);
-            // The model does not say whether it was stopped, and one that was is of no use.
+            // The model does not report whether it was stopped, and a stopped one is unusable.
             stopped |= go_on.is_break();
             go_on
         })?;
@@ -61,7 +63,7 @@ impl RewardModelBuilder {
         }
     }
 
-    /// For a run that goes on: whatever the model knows comes from the checkpoint.
+    /// For a resumed run: the state of the model comes from the checkpoint.
     pub fn restorable(self) -> Objective {
         Objective::Learned(LearnedReward::new(self.model, self.expert, self.scaled, self.horizon))
     }

@@ -1,4 +1,4 @@
-//! What a configuration needs, found and checked before anything is written.
+//! What a configuration refers to, loaded and checked before anything is written.
 
 use std::sync::Arc;
 
@@ -9,25 +9,26 @@ use super::config::Config;
 use super::objective::RewardModelBuilder;
 use crate::error::RunError;
 
-/// All that a run needs besides a folder.
+/// Everything that a run needs besides its directory.
 pub(crate) struct ValidatedRun {
     /// The task in its world.
     pub env: Arc<Environment>,
-    /// All demonstrations of the file, if the reward is learned from any.
+    /// All demonstrations of the file, if the reward is learned.
     pub found: Option<Demonstrations>,
-    /// Those to learn from.
+    /// The demonstrations to learn from.
     pub chosen: Option<Demonstrations>,
-    /// The reward model that they make.
+    /// The reward model trained on them.
     pub builder: Option<RewardModelBuilder>,
 }
 
 impl Config {
-    /// Refuses what cannot be run: a wrong value, a task, robot or file that is not there or does not fit.
+    /// Refuses a configuration that cannot be run: an invalid value, or a task, robot or file that is missing or does
+    /// not fit.
     pub(crate) fn validated(&self) -> Result<ValidatedRun, RunError> {
         self.validated_in(Arc::new(self.world.environment(&self.task, Some(&self.measure))?))
     }
 
-    /// The same in an environment of any simulator.
+    /// The same for an environment of any simulator.
     pub(crate) fn validated_in(&self, env: Arc<Environment>) -> Result<ValidatedRun, RunError> {
         self.check(env.measure_size())?;
         let found = self.demos.find(&self.reward, &env)?;

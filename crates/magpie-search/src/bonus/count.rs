@@ -1,4 +1,4 @@
-//! Visit counts: what chance alone reaches again and again is soon paid no more.
+//! Visit counts: novelty decreases each time a cell is visited, so that behaviour reached by chance soon earns little.
 
 use magpie_learn::RolloutBuffer;
 use magpie_qd::{ArchivePair, Cells};
@@ -9,12 +9,12 @@ use crate::config::Curiosity;
 use crate::error::{SearchError, TrainingError};
 use crate::record::{decode, encode};
 
-/// Pays 1/√(1 + n), when n episodes were judged to lie in the cell before this phase.
+/// Pays 1/√(1 + n), where n is the number of episodes in the cell before this phase.
 pub(super) struct VisitCount {
     config: Curiosity,
     cells: Cells,
     visits: Vec<u32>,
-    /// Cells of this phase's episodes; they count from the next phase on.
+    /// Cells of this phase's episodes, which count from the next phase on.
     pending: Vec<usize>,
 }
 
@@ -54,7 +54,7 @@ impl Bonus for VisitCount {
         episodes: &EpisodeAccumulator,
     ) -> Result<(), TrainingError> {
         let cells = &self.cells;
-        self.pending.extend(episodes.judged().filter_map(|mean| cells.index_of(mean).ok()));
+        self.pending.extend(episodes.scored().filter_map(|mean| cells.index_of(mean).ok()));
         Ok(())
     }
 

@@ -1,7 +1,7 @@
-//! Curiosity: a bonus for episodes whose behaviour falls where the archive is still empty.
+//! Curiosity: a bonus for episodes whose behaviour is missing from the archive.
 //!
-//! The paper pays where the cell itself is empty. With [`Novelty::Density`] the bonus is felt from some way off: it is the
-//! share of empty cells around the cell.
+//! The paper pays if the cell itself is empty. With [`Novelty::Density`] the bonus rises as empty cells come nearer: it
+//! is the share of empty cells around the cell.
 
 use magpie_learn::RolloutBuffer;
 use magpie_qd::{ArchivePair, Cells};
@@ -11,11 +11,11 @@ use super::{Bonus, EpisodeAccumulator, Novelty, empty_share};
 use crate::config::Curiosity;
 use crate::error::TrainingError;
 
-/// Pays by how empty the archive was around an episode's cell as the phase began.
+/// Pays by how empty the archive was around an episode's cell when the phase began.
 pub(super) struct CuriosityBonus {
     config: Curiosity,
     cells: Cells,
-    /// Of each cell.
+    /// Novelty of each cell.
     novelty: Vec<f32>,
 }
 
@@ -24,7 +24,7 @@ impl CuriosityBonus {
         CuriosityBonus { config, cells: cells.clone(), novelty: vec![1.0; cells.count()] }
     }
 
-    /// Of a mean measure; one that is not finite lies in no cell, so in no new one.
+    /// Novelty of mean measures. If they are not finite, they lie in no cell, so the novelty is 0.
     fn novelty(&self, mean: &[f64]) -> f64 {
         self.cells.index_of(mean).map_or(0.0, |cell| self.novelty[cell].into())
     }
@@ -57,14 +57,14 @@ mod tests {
     use crate::config::ReferenceArchive;
     use magpie_qd::{Acceptance, Candidate, Cvt, Grid, Provenance};
 
-    /// Cells of which one is filled.
+    /// An archive with one occupied cell.
     fn archives(dims: &[usize], filled: &[f64]) -> ArchivePair {
         let grid = Grid::new(dims.to_vec(), vec![0.0; dims.len()], vec![1.0; dims.len()]).unwrap();
         let rule = Acceptance::Soft { learning_rate: 0.5, threshold_min: 0.0 };
         fill(ArchivePair::new(grid, rule, 1, 1).unwrap(), filled)
     }
 
-    /// Offers one policy with a return of 1.
+    /// Inserts one solution with a return of 1.
     fn fill(mut archives: ArchivePair, filled: &[f64]) -> ArchivePair {
         let provenance = Provenance { iteration: 1, branch: None };
         let candidate = Candidate {
@@ -114,7 +114,7 @@ mod tests {
         // From the corner: distances 0 to 3 along one dimension, 0 to 2 along the other.
         let all = (0..4).map(|d| near(d.into())).sum::<f64>() * (0..3).map(|d| near(d.into())).sum::<f64>();
         assert!((bonus.novelty(&[0.1, 0.1]) - (1.0 - 1.0 / all)).abs() < 1e-6);
-        // The further away, the newer; nothing of the filled cell is felt beyond three widths.
+        // Novelty grows with the distance and is 1 beyond three widths.
         let along: Vec<f64> = [0.1, 0.3, 0.5, 0.7, 0.9].iter().map(|&m| bonus.novelty(&[m, 0.5])).collect();
         assert!(along.windows(2).all(|pair| pair[0] < pair[1]), "{along:?}");
         assert!((along[4] - 1.0).abs() < 1e-6);
@@ -122,7 +122,7 @@ mod tests {
 
     #[test]
     fn density_knows_any_number_of_dimensions() {
-        // The neighbour along each dimension in turn loses as much; a dimension of one cell changes nothing.
+        // The neighbours along all dimensions have the same novelty; a dimension with one cell changes nothing.
         let density = bonus(curiosity(Novelty::Density), &archives(&[3, 3, 1, 3], &[0.5; 4]));
         let mut beside = [0, 1, 3].map(|dimension| {
             let mut mean = [0.5; 4];
@@ -147,7 +147,7 @@ mod tests {
         let grid = fill(ArchivePair::new(grid, rule, 1, 1).unwrap(), &[0.1, 0.1]);
         let [cvt, grid] = [cvt, grid].map(|archives| bonus(curiosity(Novelty::Density), &archives));
         for m in [[0.1, 0.1], [0.4, 0.1], [0.4, 0.4], [0.9, 0.7]] {
-            // A square neighbourhood reaches further at its corners than a round one.
+            // A square neighbourhood extends further at its corners than a round one.
             assert!((cvt.novelty(&m) - grid.novelty(&m)).abs() < 0.02, "{m:?}");
         }
     }

@@ -1,6 +1,6 @@
-//! Bonuses: what a policy earns beside the objective, so that a search goes where it has not been.
+//! Bonuses: rewards in addition to the objective that draw a search to unexplored behaviour.
 //!
-//! To add one: a file beside [`curiosity`](self), and its place in the list [`Novelty`] with [`build`].
+//! To add one, add a file beside [`curiosity`](self) and its entry in [`Novelty`] and [`build`].
 
 mod count;
 mod curiosity;
@@ -20,34 +20,34 @@ pub use episodes::EpisodeAccumulator;
 pub(crate) use novelty_map::{Spacing, empty_share, nearness};
 pub use payment::pay_episodes;
 
-/// Pays agents for something that the objective does not ask for.
+/// Rewards agents for something that is not part of the objective.
 ///
-/// While a phase of training goes on, several agents are paid side by side, so that [`pay`](Bonus::pay) only looks;
-/// what a bonus learns, it learns between their rollouts.
+/// During a phase of training several agents are rewarded in parallel, so that [`pay`](Bonus::pay) takes `&self`; a
+/// bonus learns between their rollouts.
 pub trait Bonus: Send + Sync {
-    /// A phase of training begins, with the archives like this.
+    /// Starts a phase of training with the current archives.
     fn begin_phase(&mut self, archives: &ArchivePair);
 
-    /// Adds the bonus to the rewards of an agent's rollout. `episodes` is what is known of its episodes under way, and is
-    /// the agent's own. Returns how new the steps were in the mean, from 0 to 1.
+    /// Adds the bonus to the rewards of an agent's rollout. `episodes` holds the state of that agent's unfinished
+    /// episodes. Returns the mean novelty of the steps, from 0 to 1.
     fn pay(
         &self,
         rollout: &mut RolloutBuffer,
         episodes: &mut EpisodeAccumulator,
     ) -> Result<f64, TrainingError>;
 
-    /// Learns from a rollout that it has paid for, of the agent that serves the objective.
+    /// Learns from a rollout of the agent that is trained on the objective, after [`pay`](Bonus::pay).
     fn learn(&mut self, rollout: &RolloutBuffer, episodes: &EpisodeAccumulator) -> Result<(), TrainingError> {
         let _ = (rollout, episodes);
         Ok(())
     }
 
-    /// Everything that lives on, for a checkpoint.
+    /// The state to be saved in a checkpoint.
     fn save(&self) -> Result<Vec<u8>, SearchError> {
         Ok(Vec::new())
     }
 
-    /// Goes on from what [`save`](Bonus::save) gave.
+    /// Restores what [`save`](Bonus::save) returned.
     fn restore(&mut self, record: &[u8]) -> Result<(), SearchError> {
         match record {
             [] => Ok(()),
@@ -57,20 +57,20 @@ pub trait Bonus: Send + Sync {
 }
 
 words! {
-    /// What makes behaviour new.
+    /// How the novelty of behaviour is computed.
     pub enum Novelty {
-        /// Its cell is empty: 1, otherwise 0. The paper's.
+        /// 1 if its cell is empty, otherwise 0, as in the paper.
         Empty = "empty",
-        /// The share of empty cells around it, nearer ones counting more: there is something to climb before the first
-        /// empty cell is reached.
+        /// The share of empty cells around it, weighted by distance. It rises towards empty cells before the first one
+        /// is reached.
         Density = "density",
-        /// 1/√(1 + n), when n episodes have been judged to lie in its cell before: what chance alone reaches is soon paid no
-        /// more.
+        /// 1/√(1 + n), where n is the number of earlier episodes in its cell. Behaviour that chance alone reaches soon
+        /// earns little.
         Visits = "visits",
     }
 }
 
-/// The bonus that the configuration asks for, if any.
+/// Builds the configured bonus, if there is one.
 pub(crate) fn build(config: &Curiosity, cells: &Cells) -> Option<Box<dyn Bonus>> {
     if !config.is_on() {
         return None;

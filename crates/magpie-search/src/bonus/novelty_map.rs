@@ -1,8 +1,8 @@
-//! The neighbourhood of cells: how many of those around a cell are empty, and which way there are more of them.
+//! The neighbourhood of cells: the share of empty cells around each cell, and the direction in which it grows.
 
 use magpie_qd::{Archive, Cells, Cvt, Grid};
 
-/// How far cells lie apart, in units of a cell's width.
+/// Positions of cells, in units of a cell's width.
 pub(crate) enum Spacing<'a> {
     Grid(&'a Grid),
     Cvt { cvt: &'a Cvt, width: f64 },
@@ -16,7 +16,7 @@ impl<'a> Spacing<'a> {
         }
     }
 
-    /// Where a cell lies.
+    /// The position of a cell.
     pub fn position(&self, cell: usize) -> Vec<f64> {
         match self {
             Spacing::Grid(grid) => {
@@ -29,13 +29,13 @@ impl<'a> Spacing<'a> {
     }
 }
 
-/// 1 for a position and itself, and less the further apart two are: a Gaussian of `width` cells.
+/// A Gaussian of the distance with a standard deviation of `width` cells: 1 at distance 0.
 pub(crate) fn nearness(a: &[f64], b: &[f64], width: f64) -> f64 {
     let square = |(a, b): (&f64, &f64)| ((a - b).abs() / width).powi(2);
     (-0.5 * a.iter().zip(b).map(square).sum::<f64>()).exp()
 }
 
-/// The side of a cell if all were cubes of one size, side by side in the box around the centroids.
+/// The width of a cell if all cells were equal cubes that fill the bounding box of the centroids.
 fn width_of_cells(cvt: &Cvt) -> f64 {
     let dims = cvt.measure_dim();
     let centroids = || (0..cvt.count()).filter_map(|cell| cvt.centroid(cell));
@@ -46,14 +46,14 @@ fn width_of_cells(cvt: &Cvt) -> f64 {
     };
     let side = |whole: f64| whole.powf(1.0 / dims as f64);
     let width = side((0..dims).map(extent).product()) / (side(cvt.count() as f64) - 1.0);
-    // Centroids on a line across the axes, or a single one, span no box.
+    // Centroids that lie on an axis-parallel line, or a single one, span no box.
     if width > 0.0 && width.is_finite() { width } else { 1.0 }
 }
 
-/// Beyond so many widths a Gaussian counts for nothing.
+/// The Gaussian is cut off beyond this many standard deviations.
 const REACH: f64 = 3.0;
 
-/// Weighted means over the cells around each, for cells that lie anywhere.
+/// Weighted means over the cells around each cell, for any arrangement of cells.
 fn smoothed_around(spacing: &Spacing<'_>, width: f64, field: &[f32]) -> Vec<f32> {
     let least = (-0.5 * REACH * REACH).exp();
     let positions: Vec<Vec<f64>> = (0..field.len()).map(|cell| spacing.position(cell)).collect();
@@ -71,7 +71,8 @@ fn smoothed_around(spacing: &Spacing<'_>, width: f64, field: &[f32]) -> Vec<f32>
     positions.iter().map(mean).collect()
 }
 
-/// The share of empty cells around each, weighted by a Gaussian of `width` cells; beyond the borders there is nothing.
+/// The share of empty cells around each cell, with Gaussian weights of `width` cells. Cells beyond the borders do not
+/// count.
 pub(crate) fn empty_share(cells: &Cells, width: f64, archive: &Archive) -> Vec<f32> {
     let mut empty = vec![1.0; cells.count()];
     archive.entries().for_each(|(cell, _)| empty[cell] = 0.0);
@@ -82,7 +83,7 @@ pub(crate) fn empty_share(cells: &Cells, width: f64, archive: &Archive) -> Vec<f
 }
 
 fn smoothed_on_grid(grid: &Grid, width: f64, mut empty: Vec<f32>) -> Vec<f32> {
-    // A Gaussian in several dimensions is one after the other.
+    // A Gaussian in several dimensions is separable.
     let mut stride = 1;
     for &dim in grid.dims().iter().rev() {
         empty = smoothed(&empty, &gaussian(width, dim), dim, stride);
@@ -91,13 +92,13 @@ fn smoothed_on_grid(grid: &Grid, width: f64, mut empty: Vec<f32>) -> Vec<f32> {
     empty
 }
 
-/// Weights at distances 0, 1, …: up to three widths, and no further than a dimension is long.
+/// Weights at distances 0, 1, …, up to three standard deviations and at most the length of the dimension.
 fn gaussian(width: f64, dim: usize) -> Vec<f32> {
     let reach = ((REACH * width).ceil() as usize).min(dim - 1);
     (0..=reach).map(|d| (-0.5 * (d as f64 / width).powi(2)).exp() as f32).collect()
 }
 
-/// Weighted means along one dimension, whose neighbours lie `stride` apart.
+/// Weighted means along one dimension, in which neighbours are `stride` apart.
 fn smoothed(field: &[f32], kernel: &[f32], dim: usize, stride: usize) -> Vec<f32> {
     let mut means = vec![0.0; field.len()];
     for (block, from) in means.chunks_exact_mut(dim * stride).zip(field.chunks_exact(dim * stride)) {

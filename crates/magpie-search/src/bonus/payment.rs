@@ -1,15 +1,15 @@
-//! How a novelty bonus is paid: each step of an episode with mean measure m earns p + q·novelty(m).
+//! How a novelty bonus is paid: each step of an episode with mean measures m earns p + q·novelty(m).
 //!
-//! A rollout is shorter than an episode, so what m is has to be said: see [`Scope`].
+//! Because a rollout is shorter than an episode, [`Scope`] defines which steps m is averaged over.
 
 use magpie_learn::{End, RolloutBuffer};
 
 use super::episodes::EpisodeAccumulator;
 use crate::config::{BonusScale, Curiosity, Scope};
 
-/// Adds the bonus to the rewards of a rollout. `novelty` says how new a mean measure is, from 0 to 1, and is asked once for
-/// each episode that has ended or is cut off by the end of the rollout. Returns the mean novelty of the steps: with empty
-/// cells, the share of steps in them.
+/// Adds the bonus to the rewards of a rollout. `novelty` maps mean measures to 0…1 and is called once for each episode
+/// that ends in the rollout or is cut off by its end. Returns the mean novelty of the steps; with novelty by empty
+/// cells this is the share of steps in them.
 pub fn pay_episodes(
     config: &Curiosity,
     rollout: &mut RolloutBuffer,
@@ -18,8 +18,8 @@ pub fn pay_episodes(
 ) -> f64 {
     let environments = rollout.environments();
     let dims = episodes.dims();
-    let EpisodeAccumulator { sums, steps, judged, .. } = episodes;
-    judged.clear();
+    let EpisodeAccumulator { sums, steps, scored, .. } = episodes;
+    scored.clear();
     let mut mean = vec![0.0; dims];
     let mut curious = 0.0;
     let mut segment: Vec<usize> = Vec::with_capacity(rollout.steps());
@@ -42,8 +42,8 @@ pub fn pay_episodes(
                 continue;
             }
             mean.iter_mut().zip(&*sums).for_each(|(m, s)| *m = s / f64::from(*steps));
-            judged.extend_from_slice(&mean);
-            // Most of what is new to a beginner is a new way to fall, and that should not be worth learning.
+            scored.extend_from_slice(&mean);
+            // To an untrained policy most novel behaviour is a new way to fall, which it should not learn.
             let fell = ends && rollout.ends[row] == End::Terminated;
             let new = novelty(&mean) * f64::from(u8::from(config.on_termination || !fell));
             curious += new * segment.len() as f64;
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn each_episode_is_judged_by_its_own_mean() {
+    fn each_episode_is_scored_by_its_own_mean() {
         let (rewards, share) = paid(Scope::Episode, &mut EpisodeAccumulator::new(1, 1), [1.0, 1.0, 0.0, 0.0]);
         assert_eq!((rewards, share), (vec![2.5, 2.5, 0.5, 0.5], 0.5));
     }
@@ -98,7 +98,7 @@ mod tests {
     fn an_episode_remembers_its_steps_in_earlier_rollouts() {
         let mut memory = EpisodeAccumulator::new(1, 1);
         paid(Scope::Episode, &mut memory, [0.0, 0.0, 0.0, 0.0]);
-        // Two steps at 0 in the last rollout and two at 0.9 make 0.45; the next episode starts afresh.
+        // Two steps at 0 in the last rollout and two at 0.9 make 0.45; the next episode starts at 0.
         let (rewards, _) = paid(Scope::Episode, &mut memory, [0.9, 0.9, 0.6, 0.6]);
         assert_eq!(rewards, [0.5, 0.5, 2.5, 2.5]);
         let (rewards, _) = paid(Scope::Segment, &mut memory, [0.9, 0.9, 0.6, 0.0]);
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn every_episode_is_judged_once_and_again_in_the_next_rollout() {
+    fn every_episode_is_scored_once_and_again_in_the_next_rollout() {
         let mut means = Vec::new();
         let curiosity = Curiosity { weight: 1.0, ..Curiosity::default() };
         let mut memory = EpisodeAccumulator::new(1, 1);
@@ -145,7 +145,7 @@ mod tests {
                 0.0
             });
         }
-        // One ended, one was cut off at 0.5 after two steps; that one ends after two more.
+        // One episode ended; one was cut off at 0.5 after two steps and ends after two more.
         assert_eq!(means, [0.75, 0.5, 0.625, 0.5]);
     }
 }

@@ -1,14 +1,14 @@
-//! Iso-line variation (Vassiliades & Mouret, 2018): children of two elites, on the line between them and around it.
+//! Iso-line variation (Vassiliades & Mouret, 2018): children of two elites, along the line between them.
 //!
 //! child = a + σ_iso · N(0, I) + σ_line · N(0, 1) · (b − a)
 //!
-//! An elite acts on observations that its own normaliser has scaled, so the weights of two elites mean different things. b
-//! is therefore brought into the frame of a first: with x_b = (x_a σ_a + μ_a − μ_b) / σ_b, its first layer W, c becomes
-//! W σ_a/σ_b, c + W (μ_a − μ_b)/σ_b, and acts as before (where observations are not clipped). The child has the normaliser
-//! of a, and its log σ, which is no part of the line.
+//! Each elite acts on observations scaled by its own normaliser, so the weights of two elites are not comparable.
+//! Therefore, b is first expressed in the frame of a: with x_b = (x_a σ_a + μ_a − μ_b) / σ_b, its first layer W, c
+//! becomes W σ_a/σ_b, c + W (μ_a − μ_b)/σ_b, and the policy acts as before (unless observations are clipped). The child
+//! takes the normaliser and the log σ of a.
 
 use magpie_learn::{Agent, Networks, Policy};
-use magpie_nn::normaliser::{Running, VARIANCE_FLOOR};
+use magpie_nn::normaliser::{RunningMeanStd, VARIANCE_FLOOR};
 use magpie_random::{Draws, Stream};
 use magpie_settings::settings;
 use rayon::prelude::*;
@@ -19,24 +19,26 @@ use crate::error::SearchError;
 use crate::evaluator::elite_policy;
 
 settings! {
-    /// Children of two elites.
+    /// Iso-line variation.
     #[derive(Copy)]
     pub struct IsoLineConfig {
-        /// Children in an iteration.
+        /// Number of children per iteration.
         children: u32 = 300, in 1..=10_000, since "0.1.0" before 300;
-        /// σ_iso: spread around the line, of each weight.
+        /// Standard deviation of the isotropic noise on each weight (σ_iso). Lower it if most children are worse than
+        /// their parents.
         sigma_iso: f64 = 0.01, in 0.0..=100.0, since "0.1.0" before 0.01;
-        /// σ_line: spread along the line, in lengths of the way between the parents.
+        /// Standard deviation along the line between the parents, in units of their distance (σ_line).
         sigma_line: f64 = 0.2, in 0.0..=100.0, since "0.1.0" before 0.2;
-        /// How far apart parents may be along each axis.
+        /// Largest distance between parents along each measure. Lower it if parents are too different to have usable
+        /// children.
         reach: f64 = 8.0, in 0.0.., unit "cells", since "0.1.0" before 8.0;
     }
 }
 
-/// The emitter. It carries nothing from one iteration to the next.
+/// The emitter. It has no state between iterations.
 pub(super) struct IsoLine {
     config: IsoLineConfig,
-    /// Whether it has proposed in this iteration.
+    /// Whether it has already proposed policies in this iteration.
     done: bool,
 }
 
@@ -45,8 +47,8 @@ impl IsoLine {
         IsoLine { config, done: false }
     }
 
-    /// Pairs of elites, as cells: any one, and another at most `reach` cells away from it along each axis (itself if there
-    /// is none).
+    /// Pairs of elites, as cells: a random elite, and another at most `reach` cells away along each axis (or the same
+    /// one, if there is none).
     fn parents(&self, turn: &Turn<'_>) -> Vec<[usize; 2]> {
         let cells: Vec<usize> = turn.archives.result().entries().map(|(cell, _)| cell).collect();
         let spacing = Spacing::of(turn.archives.cells());
@@ -91,7 +93,7 @@ impl IsoLine {
         a
     }
 
-    /// For an empty archive: policies that have learned nothing.
+    /// For an empty archive: untrained policies.
     fn beginners(&self, turn: &Turn<'_>) -> Vec<Policy> {
         let mut draws = turn.draws("iso-line beginners");
         let seeds: Vec<u64> = (0..self.config.children).map(|_| draws.bits().into()).collect();
@@ -99,8 +101,8 @@ impl IsoLine {
     }
 }
 
-/// Parameters that act behind `normaliser` as those of `policy` do behind its own.
-fn in_frame_of(normaliser: &Running, policy: &Policy, networks: &Networks) -> Vec<f32> {
+/// Parameters that act with `normaliser` as those of `policy` do with its own.
+fn in_frame_of(normaliser: &RunningMeanStd, policy: &Policy, networks: &Networks) -> Vec<f32> {
     let mut parameters = policy.parameters.clone();
     let Some(first) = networks.actor.layers().next() else { return parameters };
     let spread = |variance: &f64| (variance + VARIANCE_FLOOR).sqrt();
@@ -165,16 +167,16 @@ mod tests {
 
     fn policy(networks: &Networks, seed: u64, mean: f64, variance: f64) -> Policy {
         let mut policy = Agent::new(networks, seed).policy();
-        // The last layer of a beginner is next to nothing.
+        // The last layer of an untrained policy is nearly zero.
         policy.parameters.iter_mut().for_each(|p| *p *= 3.0);
         let width = networks.actor.inputs();
         let along = |from: f64, step: f64| (0..width).map(|i| from + step * i as f64).collect();
-        policy.normaliser = Running::from_parts(along(mean, 0.3), along(variance, 0.5), 100.0);
+        policy.normaliser = RunningMeanStd::from_parts(along(mean, 0.3), along(variance, 0.5), 100.0);
         policy
     }
 
-    /// Mean action of parameters behind a normaliser.
-    fn act(networks: &Networks, parameters: &[f32], normaliser: &Running, raw: &[f32]) -> Vec<f32> {
+    /// Mean action of parameters with a normaliser.
+    fn act(networks: &Networks, parameters: &[f32], normaliser: &RunningMeanStd, raw: &[f32]) -> Vec<f32> {
         let isa = Isa::best();
         let mut network = Network::new(&networks.actor, isa, false);
         network.load(&parameters[..networks.actor.parameters()]);

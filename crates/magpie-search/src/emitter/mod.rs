@@ -1,7 +1,7 @@
-//! Emitters: they propose policies and learn from what became of them.
+//! Emitters: they propose policies and learn from the results.
 //!
-//! To add one: a file beside [`iso_line`](self), and its place in the lists here: [`EmitterName`],
-//! [`EmitterConfig`] if it has settings, [`candidates`] and [`build`].
+//! To add one, add a file beside [`iso_line`](self) and its entries here: [`EmitterName`], [`EmitterConfig`] if it has
+//! settings, [`candidates`] and [`build`].
 
 mod iso_line;
 pub mod ppga;
@@ -19,84 +19,86 @@ pub use iso_line::IsoLineConfig;
 use ppga::{Ppga, PpgaReport};
 pub use turn::{Part, Setup, Turn};
 
-/// Proposes policies, and learns from what became of them.
+/// Proposes policies and learns from the results.
 ///
-/// In each iteration the scheduler asks every emitter, evaluates what they propose, inserts it, and tells them; then it
-/// asks again, until none has anything more. Everything that an emitter carries from one iteration to the next is in its
-/// record: it goes on from there after a resume, or after an iteration that failed while emitters were asked.
+/// In each iteration the scheduler asks every emitter for policies, evaluates and inserts them, and tells the emitters
+/// the results; it repeats this until no emitter proposes anything. All state that an emitter keeps between iterations
+/// is in its record, from which it continues after a resume or after an iteration that failed.
 pub trait Emitter: Send {
-    /// What configurations and messages call it.
+    /// The name in configurations and messages.
     fn name(&self) -> &'static str;
 
-    /// What it does before the first iteration of a search.
+    /// Prepares the emitter before the first iteration of a search.
     fn start(&mut self, turn: &mut Turn<'_>) -> Result<(), SearchError> {
         let _ = turn;
         Ok(())
     }
 
-    /// Batches to be evaluated and inserted, each at once; none if this emitter has done its part of the iteration.
+    /// Returns batches to be evaluated and inserted, each at once; none if the emitter has finished its part of the
+    /// iteration.
     fn ask(&mut self, turn: &mut Turn<'_>) -> Result<Vec<Batch>, SearchError>;
 
-    /// What became of the batches that it was asked for last.
+    /// Receives the results of the batches from the last `ask`.
     fn tell(&mut self, turn: &mut Turn<'_>, told: &[Told]) -> Result<(), SearchError> {
         let _ = (turn, told);
         Ok(())
     }
 
-    /// The iteration ends: all emitters have been told.
+    /// Ends the iteration, after all emitters have been told.
     fn end(&mut self, turn: &mut Turn<'_>) -> Result<(), SearchError> {
         let _ = turn;
         Ok(())
     }
 
-    /// What PPGA has to say of the iteration, if this is one.
+    /// The report of the iteration, if this is a PPGA emitter.
     fn ppga(&self) -> Option<PpgaReport> {
         None
     }
 
-    /// Everything that it carries from one iteration to the next.
+    /// Saves all state that is kept between iterations.
     fn save(&self) -> Result<Vec<u8>, SearchError>;
 
-    /// Goes on from what [`save`](Emitter::save) gave.
+    /// Restores what [`save`](Emitter::save) returned.
     fn restore(&mut self, setup: &Setup, record: &[u8]) -> Result<(), SearchError>;
 }
 
 /// Policies that are inserted at once.
 pub enum Batch {
-    /// Still to be evaluated. They are numbered, from 0, in the order in which an emitter proposes them in an iteration.
+    /// Policies to be evaluated. They are numbered from 0 in the order in which the emitter proposes them in an
+    /// iteration.
     New(Vec<Policy>),
     /// The search policy, already evaluated by [`Turn::evaluate`]; it has no number.
     Evaluated(Vec<EvaluatedPolicy>),
 }
 
-/// What became of a batch.
+/// The results of a batch.
 pub struct Told {
     /// The policies, in the order in which they were proposed.
     pub policies: Vec<EvaluatedPolicy>,
-    /// What the archives said to each.
+    /// The result of inserting each policy.
     pub insertion: Insertion,
 }
 
 words! {
-    /// The emitters that a configuration can name.
+    /// The built-in emitters.
     pub enum EmitterName {
-        /// Gradients of the objective and of the measures, branched by xNES: the paper's.
+        /// PPGA: gradients of the objective and of the measures, branched by xNES, as in the paper.
         Ppga = "ppga",
-        /// Children of two elites.
+        /// Iso-line variation: children of two elites.
         IsoLine = "iso_line",
     }
 }
 
 settings! {
-    /// Settings of emitters, a table for each. PPGA's are those of the search itself.
+    /// Settings of the emitters, one table each. PPGA's settings are those of the search itself.
     #[derive(Copy)]
     pub struct EmitterConfig {
-        /// How elites have children.
+        /// Iso-line variation.
         iso_line: IsoLineConfig, when When::Has("search.emitters", "iso_line");
     }
 }
 
-/// Policies that an emitter proposes in an iteration, with this many `measures`.
+/// The number of policies that an emitter proposes per iteration, for this many `measures`.
 pub(crate) fn candidates(name: EmitterName, config: &SearchConfig, measures: usize) -> u64 {
     match name {
         EmitterName::Ppga => ppga::candidates(config, measures),
@@ -104,7 +106,7 @@ pub(crate) fn candidates(name: EmitterName, config: &SearchConfig, measures: usi
     }
 }
 
-/// An emitter that the configuration names; `seed` is its own.
+/// Builds an emitter by name, with its own `seed`.
 pub(crate) fn build(name: EmitterName, setup: &Setup, seed: u64) -> Result<Box<dyn Emitter>, SearchError> {
     Ok(match name {
         EmitterName::Ppga => Box::new(Ppga::new(setup, seed)?),

@@ -1,4 +1,4 @@
-//! What an emitter sees and may use while it is its turn.
+//! What an emitter can access during its turn.
 
 use std::sync::Arc;
 
@@ -12,17 +12,17 @@ use crate::evaluator::{EvaluatedPolicy, Evaluator};
 use crate::phase::TrainerFactory;
 use crate::rewards::Rewards;
 
-/// What stays the same for the whole search.
+/// What stays constant during the search.
 pub struct Setup {
     /// The task in its world.
     pub env: Arc<Environment>,
-    /// Actor and critics.
+    /// Shapes of actor and critics.
     pub networks: Networks,
     /// The configuration.
     pub config: SearchConfig,
-    /// Cells of the archives.
+    /// The number of cells of the archives.
     pub cells: usize,
-    /// Makes learners, if not the one that the configuration names.
+    /// Creates learners in place of the configured one.
     pub(crate) learner: Option<LearnerFactory>,
 }
 
@@ -39,25 +39,25 @@ impl Setup {
 
 /// An emitter's turn in an iteration.
 pub struct Turn<'a> {
-    /// What stays the same.
+    /// What stays constant during the search.
     pub setup: &'a Setup,
     /// The emitter's own seed.
     pub seed: u64,
-    /// Iterations made before this one.
+    /// The number of completed iterations.
     pub iteration: u64,
-    /// Both archives, as they are now.
+    /// Both archives in their current state.
     pub archives: &'a ArchivePair,
-    /// What agents are paid by.
+    /// The rewards that agents are trained on.
     pub rewards: &'a mut Rewards,
-    /// Environment steps of the search so far; an emitter adds those of its training.
+    /// Environment steps of the search so far; an emitter adds the steps of its training.
     pub env_steps: &'a mut u64,
     pub(crate) failures: u64,
 }
 
-/// Which environments and noise a part of an iteration sees.
+/// A part of an iteration; each has its own environments and noise.
 #[derive(Clone, Copy)]
 pub enum Part {
-    /// What is seen before the first iteration.
+    /// The initial rollout before the first iteration.
     Warmup,
     /// Training of the copies.
     Gradients,
@@ -65,7 +65,7 @@ pub enum Part {
     SearchPolicy,
     /// Training of the search policy.
     Walk,
-    /// Of what emitters propose in this round of an iteration.
+    /// Evaluation of the policies proposed in this round.
     Round(u32),
 }
 
@@ -84,14 +84,14 @@ impl Part {
 }
 
 impl Turn<'_> {
-    /// Whole episodes of policies that the emitter wants to know more of before it proposes; their steps are counted.
+    /// Runs full episodes of policies that an emitter must know before it proposes others, and counts their steps.
     pub fn evaluate(&mut self, policies: Vec<Policy>, part: Part) -> Vec<EvaluatedPolicy> {
         let (evaluated, steps) = self.setup.evaluator().evaluate(policies, self.seed_of(part));
         *self.env_steps += steps;
         evaluated
     }
 
-    /// Of the result archive.
+    /// Metrics of the result archive.
     pub fn metrics(&self) -> Metrics {
         self.archives.metrics(self.setup.config.qd_offset())
     }
@@ -111,8 +111,8 @@ impl Turn<'_> {
         }
     }
 
-    /// Environments and action noise of a part of this iteration: nothing is met twice, not even after a failure, which
-    /// would only happen again.
+    /// Seed of the environments and the action noise for a part of this iteration. Every iteration has new ones, even
+    /// after a failure, which the same ones would repeat.
     pub fn seed_of(&self, part: Part) -> u64 {
         let who = part.number() + 16 * self.failures as u32;
         let mut draws = Stream::new(self.seed, "parts of iterations").draws(who, self.iteration);

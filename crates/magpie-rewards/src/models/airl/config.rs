@@ -3,19 +3,20 @@
 use magpie_settings::{above_to, settings, words};
 
 settings! {
-    /// How AIRL learns. Its γ is that of PPO.
+    /// Settings of AIRL. Its discount γ is that of PPO.
     pub struct AirlConfig {
-        /// Widths of the hidden layers of g and of h.
+        /// Widths of the hidden layers of the reward network g and of the shaping network h.
         hidden: Vec<usize> = vec![100, 100], in 1..=4096;
-        /// What a row is worth.
-        reward: AirlReward = AirlReward::LogOdds, parity "public code also pays f or g";
-        /// Count h(s') as 0 where the episode ended by itself.
-        mask_terminal: bool = true, parity "public code does not";
-        /// Learning rate of Adam. Lower it if both accuracies sit near 1.
+        /// Output that serves as the reward.
+        reward: AirlReward = AirlReward::LogOdds, parity "the published code also offers f and g";
+        /// Set h(s') to 0 at true terminations.
+        mask_terminal: bool = true, parity "the published code does not";
+        /// Learning rate of Adam. Lower it if the discriminator's accuracies on expert and policy rows both stay near 1.
         learning_rate: f64 = 3e-4, in above_to(0.0, 1.0);
-        /// Expert rows of a step, and as many policy rows. Not in the paper.
+        /// Expert rows per minibatch; the same number of policy rows is added. The paper gives no value.
         batch_size: usize = 128, in 1..=1 << 20;
-        /// Weight of the penalty on slopes, (slope − 1)²; 0 is none, and 10 public code's. More keeps a discriminator from knowing everything.
+        /// Weight of the gradient penalty (‖gradient‖ − 1)²; 0 turns it off, and the published code uses 10. Raise it if the discriminator
+        /// separates expert and policy perfectly.
         gradient_penalty: f32 = 10.0, in 0.0..;
     }
     retired {
@@ -25,13 +26,13 @@ settings! {
 }
 
 words! {
-    /// What a row is worth.
+    /// The output that serves as the reward.
     pub enum AirlReward {
-        /// log D - log(1 - D). Paper.
+        /// log D - log(1 - D), as in the paper.
         LogOdds = "log_odds",
-        /// f: without the share of the policy.
+        /// f, which leaves out the policy's log-probability.
         Advantage = "advantage",
-        /// g: without shaping too.
+        /// g, which leaves out the shaping as well.
         Reward = "reward",
     }
 }

@@ -1,7 +1,8 @@
 //! Loss and gradient of AIRL's discriminator.
 //!
-//! f is a sum of three networks, g(s, a) - h(s) + γ h(s'), so its derivatives are those of the three, with their
-//! weights: the slope is (∇ₛ g - ∇ h(s), ∇ₐ g, γ ∇ h(s')), and along v its change is J_g (vₛ, vₐ) - J_h vₛ + γ J_h vₛ'.
+//! Because f is a sum of three networks, g(s, a) - h(s) + γ h(s'), its derivatives are the weighted derivatives of the
+//! three: the input gradient is (∇ₛ g - ∇ h(s), ∇ₐ g, γ ∇ h(s')), and its derivative along v is J_g (vₛ, vₐ) - J_h vₛ +
+//! γ J_h vₛ'.
 
 use magpie_demos::Sizes;
 use magpie_nn::{Gradient, Network, Tangent, Trace};
@@ -12,7 +13,7 @@ use crate::adversarial::{Penalty, Side, Slopes, cross_entropy};
 use crate::health::Health;
 use crate::panels::mean;
 
-/// Rows as the networks read them: panels `[panel][entry]`.
+/// The networks' inputs: panels `[panel][entry]`.
 #[derive(Debug, Default)]
 pub(super) struct Triple {
     pub count: usize,
@@ -22,9 +23,9 @@ pub(super) struct Triple {
     pub before: Vec<Pack>,
     /// s'.
     pub after: Vec<Pack>,
-    /// γ, or 0 where the episode ended by itself.
+    /// γ, or 0 after a termination.
     pub discount: Vec<Pack>,
-    /// log of what stands against eᶠ.
+    /// The log-probability that is subtracted from f.
     pub opponent: Vec<Pack>,
 }
 
@@ -44,25 +45,25 @@ impl Triple {
     }
 }
 
-/// Memory for a step.
+/// Scratch memory for a step.
 #[derive(Debug)]
 pub(super) struct Pass {
     pub expert: Triple,
     pub policy: Triple,
     pub mixed: Triple,
-    /// The gradient of the last loss: g's, then h's.
+    /// The gradient of the last loss: of g, then of h.
     pub row: Vec<f32>,
-    pair: Way,
-    before: Way,
-    after: Way,
+    pair: NetworkPass,
+    before: NetworkPass,
+    after: NetworkPass,
     gradients: [Gradient; 2],
     logits: Vec<Pack>,
     lengths: Slopes,
 }
 
-/// One of the three networks on its way there and back.
+/// Forward and backward pass of one of the three networks.
 #[derive(Debug)]
-struct Way {
+struct NetworkPass {
     trace: Trace,
     tangent: Tangent,
     slopes: Vec<Pack>,
@@ -70,9 +71,9 @@ struct Way {
     weights: Vec<Pack>,
 }
 
-impl Way {
-    fn new(network: &Network, panels: usize) -> Way {
-        Way {
+impl NetworkPass {
+    fn new(network: &Network, panels: usize) -> NetworkPass {
+        NetworkPass {
             trace: Trace::new(network.shape(), panels),
             tangent: Tangent::new(network.shape(), panels),
             slopes: Vec::new(),
@@ -80,7 +81,7 @@ impl Way {
         }
     }
 
-    /// The slope of the output times `weight`.
+    /// The gradient of the output with respect to the input, times `weight`.
     fn slope(&mut self, network: &Network, input: &[Pack], panels: usize, weight: f32) {
         self.weights.clear();
         self.weights.resize(panels, Pack([weight; LANES]));
@@ -89,9 +90,9 @@ impl Way {
         network.backward(input, &mut self.trace, &self.weights, None, Some(&mut self.slopes));
     }
 
-    /// Adds the gradient of the weighted change of the output along `slopes`.
+    /// Adds the parameter gradient of the weighted directional derivative along `slopes`.
     fn along(&mut self, network: &Network, input: &[Pack], gradient: &mut Gradient) {
-        let Way { trace, tangent, slopes, weights } = self;
+        let NetworkPass { trace, tangent, slopes, weights } = self;
         network.tangent(trace, slopes, tangent);
         let zeros = vec![Pack::default(); weights.len()];
         network.backward_tangent(input, trace, slopes, tangent, &zeros, weights, gradient, None);
@@ -106,16 +107,16 @@ impl Pass {
             policy: Triple::default(),
             mixed: Triple::default(),
             row: vec![0.0; networks.parameters()],
-            pair: Way::new(g, panels),
-            before: Way::new(h, panels),
-            after: Way::new(h, panels),
+            pair: NetworkPass::new(g, panels),
+            before: NetworkPass::new(h, panels),
+            after: NetworkPass::new(h, panels),
             gradients: [g, h].map(|network| Gradient::new(network.shape())),
             logits: Vec::new(),
             lengths: Slopes::default(),
         }
     }
 
-    /// Mixes whole rows, one share each.
+    /// Interpolates whole rows, with one weight each.
     pub fn mix(&mut self, mut share: impl FnMut() -> f32) {
         let Pass { expert, policy, mixed, .. } = self;
         let shares: Vec<Pack> =
@@ -136,7 +137,7 @@ impl Pass {
         mixed.discount.resize(shares.len(), Pack::default());
     }
 
-    /// Losses of the rows; their parameter gradient is left in `row`.
+    /// Computes the losses; leaves their parameter gradient in `row`.
     pub fn loss(&mut self, networks: &Networks, config: &AirlConfig, gamma: f32) -> Health {
         let mut health = Health::default();
         self.gradients.iter_mut().for_each(Gradient::clear);
@@ -190,7 +191,7 @@ impl Pass {
         pair.slope(g, &mixed.pair, panels, 1.0);
         before.slope(h, &mixed.before, panels, -1.0);
         after.slope(h, &mixed.after, panels, gamma);
-        // s enters f through g and through h.
+        // s enters f through both g and h.
         let (wide, narrow) = (mixed.pair.len() / panels.max(1), mixed.before.len() / panels.max(1));
         for (pair, before) in pair.slopes.chunks_exact_mut(wide).zip(before.slopes.chunks_exact_mut(narrow)) {
             for (pair, before) in pair.iter_mut().zip(before) {

@@ -1,9 +1,9 @@
 //! Adversarial inverse reinforcement learning (Fu et al., 2018).
 //!
 //! ```text
-//! f        g(s, a) + γ h(s') - h(s)       h(s') counts as 0 where the episode ended by itself
+//! f        g(s, a) + γ h(s') - h(s)       h(s') is 0 after a termination
 //! D        eᶠ / (eᶠ + π(a|s)),  its logit is f - log π
-//! loss     cross-entropy of D + w mean (‖∇ f(x̂)‖ - 1)²,  x̂ a mix of whole rows (s, a, s')
+//! loss     cross-entropy of D + w mean (‖∇ f(x̂)‖ - 1)²,  x̂ an interpolation of rows (s, a, s')
 //! reward   log D - log(1 - D) = f - log π
 //! ```
 
@@ -35,7 +35,7 @@ use learning::{Pass, Triple};
 
 const NAME: &str = ModelName::Airl.name();
 
-/// The model. Parameters are those of g, then those of h.
+/// The model. Its parameters are those of g, followed by those of h.
 #[derive(Debug)]
 pub(crate) struct Airl {
     config: AirlConfig,
@@ -77,7 +77,7 @@ struct Scratch {
 }
 
 impl Airl {
-    /// A discriminator that has learned nothing yet.
+    /// An untrained discriminator.
     pub fn from_config(
         config: &AirlConfig,
         sizes: Sizes,

@@ -1,10 +1,10 @@
-//! Against PyTorch.
+//! Comparison with PyTorch.
 
 use super::*;
 use crate::golden::{Golden, assert_close, panels};
 use magpie_random::Stream;
 
-/// Ten times what PyTorch's own float32 run deviates.
+/// Ten times the deviation of PyTorch's own float32 run.
 const TOLERANCE: f32 = 7e-5;
 const GAMMA: f32 = 0.99;
 
@@ -61,7 +61,8 @@ fn golden_losses_gradients_and_rewards() {
             }
             let (g_row, h_row) = pass.row.split_at(g.parameters());
             golden.assert_row(&format!("{form}_grad_total_g"), &g, g_row, TOLERANCE);
-            // The last bias of h is a difference of nearly equal sums: compare it with the other gradients' size.
+            // The last bias of h is a difference of nearly equal sums, so compare it with the size of the other
+            // gradients.
             let bias = h.parameters() - 1;
             let want = golden.value(&format!("{form}_grad_total_h_b2"));
             assert!((h_row[bias] - want).abs() < 1e-6, "{} {want}", h_row[bias]);

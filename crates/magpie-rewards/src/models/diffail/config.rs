@@ -3,39 +3,42 @@
 use magpie_settings::{SettingError, When, above_to, settings, words};
 
 settings! {
-    /// How DiffAIL learns.
+    /// Settings of DiffAIL.
     pub struct DiffailConfig {
-        /// Widths of the hidden layers.
+        /// Widths of the hidden layers of the diffusion model.
         hidden: Vec<usize> = vec![100, 100, 100], in 1..=4096;
-        /// T, steps of diffusion.
+        /// Number of diffusion steps (T).
         timesteps: usize = 100, in 1..=10_000;
-        /// First and last β of the noise; the last one above 0.
+        /// First and last noise variance β of the diffusion; the last one must be above 0.
         beta: [f64; 2] = [1e-4, 2e-2], in 0.0..1.0;
-        /// How the errors of the entries make one number. The paper's sum makes all rewards 0 where there are many entries.
+        /// How squared errors are reduced over the entries of a row. Use `sum` only to reproduce the paper: with many
+        /// entries all rewards are then 0.
         error: Reduction = Reduction::Mean;
-        /// What D = exp(−error) stands for in the loss.
-        discriminator: Output = Output::Probability, parity "public code takes it for a logit";
-        /// How the reward is averaged over t.
-        average: Average = Average::MeanOfLogs, parity "public code averages before the logarithm";
-        /// Over how many evenly spaced t the reward is averaged, at most all of them, as in the paper: time in proportion. Keep it even while
-        /// noise is shared.
+        /// How D = exp(−error) enters the loss.
+        discriminator: Output = Output::Probability, parity "the published code uses it as a logit";
+        /// How the reward is averaged over diffusion steps.
+        average: Average = Average::MeanOfLogs, parity "the published code averages before taking the logarithm";
+        /// Number of evenly spaced diffusion steps over which the reward is averaged, up to all of them as in the
+        /// paper. Time grows in proportion; use an even number with shared noise.
         reward_timesteps: usize = 10, in 1..;
-        /// The noise with which rows are judged for their reward.
+        /// Noise used when computing rewards.
         reward_noise: Noise = Noise::Shared;
-        /// Learning rate of Adam. Lower it if both accuracies sit near 1.
+        /// Learning rate of Adam. Lower it if the discriminator's accuracies on expert and policy rows both stay near 1.
         learning_rate: f64 = 3e-4, in above_to(0.0, 1.0);
-        /// Expert rows of a step, and as many policy rows. Not in the paper.
+        /// Expert rows per minibatch; the same number of policy rows is added. The paper gives no value.
         batch_size: usize = 128, in 1..=1 << 20;
-        /// Weight of the penalty on slopes, (slope − 1)²; 0 is none, and 10 public code's. More keeps a discriminator from knowing everything.
+        /// Weight of the gradient penalty (‖gradient‖ − 1)²; 0 turns it off, and the published code uses 10. Raise it if the discriminator
+        /// separates expert and policy perfectly.
         gradient_penalty: f32 = 10.0, in 0.0..;
-        /// Judge the steps that an early end costs too, as an absorbing state: where the sign of a reward teaches to live or to fall.
+        /// Continue episodes that end early in an absorbing state until the horizon, and learn its reward too. Turn it on if the sign of the
+        /// reward alone teaches the policy to survive or to fall.
         absorbing: bool = false;
     }
     retired { gamma => "search.train.gamma", when When::On("reward.diffail.absorbing"); }
 }
 
 impl DiffailConfig {
-    /// Refuses what no range can.
+    /// Checks what ranges cannot express.
     pub(crate) fn check(&self) -> Result<(), SettingError> {
         let [first, last] = self.beta;
         SettingError::unless(
@@ -50,43 +53,44 @@ impl DiffailConfig {
 }
 
 words! {
-    /// How the squared errors of the entries make one number.
+    /// How squared errors are reduced over the entries of a row.
     pub enum Reduction {
-        /// Their mean. Public code.
+        /// Their mean, as in the published code.
         Mean = "mean",
-        /// Their sum. Paper. D vanishes if there are many entries.
+        /// Their sum, as in the paper. D vanishes if there are many entries.
         Sum = "sum",
     }
 }
 
 words! {
-    /// What D = exp(-E) stands for in the loss.
+    /// How D = exp(-E) enters the loss.
     pub enum Output {
-        /// The probability of being expert. Paper.
+        /// As the probability of being expert, as in the paper.
         Probability = "probability",
-        /// A logit, so that the probability lies between 0.5 and 0.73. Public code.
+        /// As a logit, so that the probability lies between 0.5 and 0.73, as in the published code.
         Logit = "logit",
     }
 }
 
 words! {
-    /// How the reward is averaged over t.
+    /// How the reward is averaged over diffusion steps t.
     pub enum Average {
-        /// mean of -log(1 - D). Paper.
+        /// mean of -log(1 - D), as in the paper.
         MeanOfLogs = "mean_of_logs",
         /// -log(1 - mean of D).
         LogOfMean = "log_of_mean",
-        /// -log(1 - mean of exp(-e) over t and entries). Public code.
+        /// -log(1 - mean of exp(-e) over t and entries), as in the published code.
         LogOfMeanOverEntries = "log_of_mean_over_entries",
     }
 }
 
 words! {
-    /// The noise with which rows are judged for their reward.
+    /// Noise used when computing rewards.
     pub enum Noise {
-        /// All rows with the same, and neighbouring t with opposite ones: cheaper, and rows differ only by what they are.
+        /// All rows share the same noise, with opposite signs for neighbouring t. This takes less time, and rewards
+        /// differ only because rows do.
         Shared = "shared",
-        /// Each row of a block with its own. Paper.
+        /// Each row of a block has its own noise, as in the paper.
         Own = "own",
     }
 }

@@ -8,15 +8,15 @@ use super::predictor::{Diffused, Predictor, PredictorWork};
 use crate::adversarial::{Penalty, Rows, Side, Slopes, softplus};
 use crate::health::Health;
 
-/// Memory for a step.
+/// Scratch memory for a step.
 #[derive(Debug)]
 pub(crate) struct DiffailWork {
     predictor: PredictorWork,
-    /// Of expert, policy and mixed rows.
+    /// Of expert, policy and interpolated rows.
     pub(super) diffused: [Diffused; 3],
     /// The gradient of the last loss.
     pub row: Vec<f32>,
-    /// E of each row, then what the loss makes of it.
+    /// E of each row, later replaced by the loss's derivative.
     errors: Vec<Pack>,
     d_errors: Vec<Pack>,
     lengths: Slopes,
@@ -36,7 +36,7 @@ impl DiffailWork {
 }
 
 impl DiffailDiscriminator {
-    /// Losses of the rows with the t and ε in `work`; their parameter gradient is left in `work.row`.
+    /// Computes the losses with the t and ε in `work`; leaves their parameter gradient in `work.row`.
     pub(super) fn loss(&self, rows: &Rows, work: &mut DiffailWork) -> Health {
         let DiffailWork { predictor, diffused, errors, d_errors, .. } = &mut *work;
         let mut health = Health::default();
@@ -48,11 +48,11 @@ impl DiffailDiscriminator {
             let (mut loss, mut right, mut reward) = (0.0, 0.0, 0.0);
             let pairs = errors.iter().flat_map(|e| e.0).zip(d_errors.iter_mut().flat_map(|d| d.0.iter_mut()));
             for (error, derivative) in pairs.take(rows.count) {
-                let verdict = Verdict::new(side, self.config.discriminator, error.into());
-                loss += verdict.loss;
-                right += f64::from(u8::from((verdict.d > 0.5) == (side == Side::Expert)));
+                let row_loss = RowLoss::new(side, self.config.discriminator, error.into());
+                loss += row_loss.loss;
+                right += f64::from(u8::from((row_loss.d > 0.5) == (side == Side::Expert)));
                 reward -= log_of_rest(error.into());
-                *derivative = (verdict.derivative / rows.count as f64) as f32;
+                *derivative = (row_loss.derivative / rows.count as f64) as f32;
             }
             let n = rows.count.max(1) as f64;
             health.set_side(side, loss / n, right / n, reward / n);
@@ -84,19 +84,19 @@ fn log_of_rest(error: f64) -> f64 {
     (-(-error.max(ERROR_FLOOR)).exp_m1()).ln()
 }
 
-/// Public code adds this to 1 - D.
+/// The published code adds this to 1 - D.
 const ERROR_FLOOR: f64 = 1e-8;
 
-/// What the loss makes of one E.
-struct Verdict {
+/// Loss and derivative of one row.
+struct RowLoss {
     d: f64,
     loss: f64,
     /// With respect to E.
     derivative: f64,
 }
 
-impl Verdict {
-    fn new(side: Side, output: Output, error: f64) -> Verdict {
+impl RowLoss {
+    fn new(side: Side, output: Output, error: f64) -> RowLoss {
         let d = (-error).exp();
         let (loss, derivative) = match (output, side) {
             (Output::Probability, Side::Expert) => (error, 1.0),
@@ -106,7 +106,7 @@ impl Verdict {
             (Output::Logit, Side::Expert) => (softplus(-d), (1.0 - sigmoid(d)) * d),
             (Output::Logit, Side::Policy) => (softplus(d), -sigmoid(d) * d),
         };
-        Verdict { d, loss, derivative }
+        RowLoss { d, loss, derivative }
     }
 }
 

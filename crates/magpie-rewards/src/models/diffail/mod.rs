@@ -3,12 +3,12 @@
 //! ```text
 //! noisy     x_t = √ᾱ_t x + √(1 - ᾱ_t) ε,  ᾱ_t = Π (1 - β),  β linear from 1e-4 to 2e-2 over T steps
 //! error     E = Σ or mean over entries of (ε̂(x_t, t) - ε)²
-//! D         exp(-E): rows that the diffusion model has learned are easy to denoise
+//! D         exp(-E): rows like those it was trained on are easy to denoise
 //! loss      -log D(expert) - log(1 - D(policy)) + w mean (‖∇ₓ D(x̂)‖ - 1)², each row with its own t and ε
 //! reward    -log(1 - D), averaged over t
 //! ```
 //!
-//! `predictor.rs` is ε̂ with its derivatives, `reward.rs` the average over t made cheap.
+//! `predictor.rs` implements ε̂ with its derivatives, `reward.rs` an efficient average over t.
 
 mod config;
 mod learning;
@@ -37,7 +37,7 @@ use reward::{Averager, AveragerScratch};
 pub(crate) type Diffail = Adversarial<DiffailDiscriminator>;
 
 impl Diffail {
-    /// A diffusion model that has learned nothing yet.
+    /// An untrained diffusion model.
     pub fn from_config(
         config: &DiffailConfig,
         sizes: Sizes,
@@ -69,7 +69,7 @@ pub(crate) struct DiffailDiscriminator {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct DiffailState {
     trained: Trained,
-    /// Of the noise that rewards are judged with.
+    /// Seed of the noise for rewards.
     seed: u64,
 }
 
@@ -89,7 +89,7 @@ impl DiffailDiscriminator {
         discriminator
     }
 
-    /// Takes over the parameters of the state, and draws the noise of rewards anew: no policy can learn one by heart.
+    /// Loads the parameters of the state, and draws new noise for rewards, so that no policy can learn it by heart.
     fn load(&mut self) {
         self.predictor.load(&self.state.trained.parameters);
         let stream = Stream::new(self.state.seed, "diffail reward noise");

@@ -19,12 +19,12 @@ use super::{DiffailConfig, Reduction};
 use crate::error::RewardError;
 use crate::shape::bad_widths;
 
-/// Entries of a clock, and of what the time network makes of it.
+/// Entries of a clock, and of the time network's output.
 pub(super) const TIME: usize = 16;
 /// Width of the time network's hidden layer.
 const TIME_HIDDEN: usize = 32;
 
-/// The network and the schedule of the noise.
+/// The network and the noise schedule.
 #[derive(Debug)]
 pub(super) struct Predictor {
     width: usize,
@@ -44,7 +44,7 @@ pub(super) struct Diffused {
     pub noise: Vec<Pack>,
 }
 
-/// Memory for a block on its way through the network and back.
+/// Scratch memory for the forward and backward pass of a block.
 #[derive(Debug)]
 pub(super) struct PredictorWork {
     time_parameters: usize,
@@ -132,7 +132,7 @@ impl Predictor {
         self.main.load(main);
     }
 
-    /// What the time network makes of each t that is asked for.
+    /// Outputs of the time network for the given diffusion steps.
     pub fn times(&self, timesteps: &[usize]) -> Vec<[f32; TIME]> {
         let mut trace = Trace::new(self.time.shape(), 1);
         timesteps
@@ -226,7 +226,7 @@ impl Predictor {
         self.backward_time(work);
     }
 
-    /// From the derivative of [x_t, time] on to the time network's parameters.
+    /// Continues from the derivative of [x_t, time] to the time network's parameters.
     fn backward_time(&self, work: &mut PredictorWork) {
         let PredictorWork { time, time_gradient, clocks, d_input, d_time, .. } = work;
         d_time.clear();
@@ -236,7 +236,7 @@ impl Predictor {
         self.time.backward(clocks, time, d_time, Some(time_gradient), None);
     }
 
-    /// ∂D/∂x of the rows that went through last, `[panel][entry]`.
+    /// ∂D/∂x of the last rows, `[panel][entry]`.
     pub fn slopes<'w>(
         &self,
         errors: &[Pack],
@@ -269,8 +269,8 @@ impl Predictor {
         slopes
     }
 
-    /// Adds the parameter gradient of v · slope to the sums, where v is the slope times `factors`. After
-    /// [`Predictor::slopes`], which left c in `d_output`.
+    /// Adds the parameter gradient of v · ∂D/∂x to the sums, where v is ∂D/∂x times `factors`. Call it after
+    /// [`Predictor::slopes`], which leaves c in `d_output`.
     pub fn backward_slopes(
         &self,
         errors: &[Pack],
@@ -335,7 +335,7 @@ impl PredictorWork {
         self.main_gradient.clear();
     }
 
-    /// The sums as a row of parameters.
+    /// Writes the sums as a row of parameters.
     pub fn write(&self, row: &mut [f32]) {
         let (time, main) = row.split_at_mut(self.time_parameters);
         self.time_gradient.write(time);

@@ -1,24 +1,24 @@
-//! The reward of DiffAIL: an average over t that needs a pass through the network for each.
+//! The reward of DiffAIL: an average over diffusion steps t, each of which requires a pass through the network.
 //!
-//! Three things make it cheap. Ten evenly spaced t rank rows about as well as the paper's hundred, if neighbours have
-//! opposite noise (`examples/reward_costs.rs` measures it). Noise that all rows share turns what the first layer makes
-//! of it into a constant of t:
+//! Three things keep it cheap. Ten evenly spaced t rank rows about as well as the paper's hundred, if neighbouring t
+//! have opposite noise (measured by `examples/reward_costs.rs`). If all rows share the noise, its contribution to the
+//! first layer is a constant for each t:
 //!
 //! ```text
 //! W [x_t, time] + b = √ᾱ (Wₓ x) + k,   k = √(1 - ᾱ) Wₓ ε + Wₜ time + b
 //! ```
 //!
-//! so that Wₓ x is computed once for all t. And all passes of a block of rows happen one after the other, in the cache.
+//! so that Wₓ x is computed once for all t. And all passes of a block of rows run one after the other, in cache.
 
 use magpie_nn::parts::BLOCK_PANELS;
 use magpie_nn::{Activation, Network, Shape, Trace};
 use magpie_random::Stream;
-use magpie_simd::{Isa, LANES, Lanes, Number, Pack, Simd, Task, Transcendental};
+use magpie_simd::{Isa, LANES, Lanes, Number, Pack, Simd, SimdTask, Transcendental};
 
 use super::predictor::{Predictor, TIME};
 use super::{Average, DiffailConfig, Noise};
 
-/// Keeps 1 - D away from 0. Public code: 1e-8.
+/// Keeps 1 - D away from 0, as in the published code.
 const FLOOR: f32 = 1e-8;
 
 /// What rewards are computed with between two updates.
@@ -29,19 +29,19 @@ pub(super) struct Averager {
     scale: f32,
     width: usize,
     isa: Isa,
-    /// Which t, and √ᾱ and √(1 - ᾱ) there.
+    /// The diffusion steps, with √ᾱ and √(1 - ᾱ).
     timesteps: Vec<usize>,
     schedule: Vec<[f32; 2]>,
     /// ε: `[t][entry]` if shared, `[t][panel][entry]` if each row has its own.
     pub noise: Vec<Pack>,
-    /// Wₓ without bias, and what comes after the first layer.
+    /// Wₓ without bias, and the layers after the first.
     first: Network,
     rest: Network,
-    /// k, `[t][unit]`; without the noise's share if each row has its own.
+    /// k, `[t][unit]`; without the noise term if each row has its own noise.
     offsets: Vec<f32>,
 }
 
-/// Memory for a block.
+/// Scratch memory for a block.
 #[derive(Debug)]
 pub(crate) struct AveragerScratch {
     first: Trace,
@@ -77,13 +77,13 @@ impl Averager {
         }
     }
 
-    /// Draws ε for the rewards after `steps` steps of learning.
+    /// Draws ε for the rewards after `steps` training steps.
     pub fn draw(&mut self, stream: Stream, steps: u64) {
         self.noise.clear();
         for (i, &t) in self.timesteps.iter().enumerate() {
             let mut draws = stream.draws(t as u32, steps);
             match self.noise_kind {
-                // What is odd in ε cancels between neighbours.
+                // Terms that are odd in ε cancel between neighbours.
                 Noise::Shared if i % 2 == 1 => {
                     let before = (i - 1) * self.width..i * self.width;
                     let opposite: Vec<Pack> =
@@ -102,7 +102,7 @@ impl Averager {
         }
     }
 
-    /// Takes over the parameters of the predictor, which must have been loaded.
+    /// Loads the parameters of the predictor, which must have loaded them too.
     pub fn load(&mut self, predictor: &Predictor, parameters: &[f32]) {
         let [time, main] = predictor.shapes();
         let parameters = &parameters[time.parameters()..];
@@ -163,8 +163,8 @@ impl Averager {
             };
             self.isa.run(FirstUnits { scale, sums, offsets, out: hidden });
             let predicted = self.rest.forward(hidden, rest);
-            let judged = Judged { averager: self, predicted, noise, repeat, out };
-            self.isa.run(judged);
+            let accumulate = Accumulate { averager: self, predicted, noise, repeat, out };
+            self.isa.run(accumulate);
         }
         if self.average != Average::MeanOfLogs {
             self.isa.run(LogOfRest(out));
@@ -181,7 +181,7 @@ struct Diffuse<'a> {
     out: &'a mut [Pack],
 }
 
-impl Task for Diffuse<'_> {
+impl SimdTask for Diffuse<'_> {
     type Output = ();
     #[inline(always)]
     fn run<S: Simd>(self, token: S) {
@@ -200,7 +200,7 @@ struct FirstUnits<'a> {
     out: &'a mut [Pack],
 }
 
-impl Task for FirstUnits<'_> {
+impl SimdTask for FirstUnits<'_> {
     type Output = ();
     #[inline(always)]
     fn run<S: Simd>(self, token: S) {
@@ -215,21 +215,21 @@ impl Task for FirstUnits<'_> {
     }
 }
 
-/// Adds what one t says to the average.
-struct Judged<'a> {
+/// Adds the contribution of one t to the average.
+struct Accumulate<'a> {
     averager: &'a Averager,
     predicted: &'a [Pack],
     noise: &'a [Pack],
-    /// One noise for all panels.
+    /// All panels share one noise.
     repeat: bool,
     out: &'a mut [Pack],
 }
 
-impl Task for Judged<'_> {
+impl SimdTask for Accumulate<'_> {
     type Output = ();
     #[inline(always)]
     fn run<S: Simd>(self, token: S) {
-        let Judged { averager, predicted, noise, repeat, out } = self;
+        let Accumulate { averager, predicted, noise, repeat, out } = self;
         let width = averager.width;
         let constant = |value: f32| Lanes::splat(token, value);
         let share = constant(1.0 / averager.timesteps.len() as f32);
@@ -260,7 +260,7 @@ impl Task for Judged<'_> {
     }
 }
 
-/// 1 - e^-E, by its series where the difference would lose its digits.
+/// 1 - e^-E, by its series where the subtraction would cancel.
 #[inline(always)]
 fn rest_of<N: Transcendental>(error: N) -> N {
     let (one, half, sixth) = (error.constant(1.0), error.constant(0.5), error.constant(1.0 / 6.0));
@@ -272,13 +272,13 @@ fn rest_of<N: Transcendental>(error: N) -> N {
 /// -log(1 - mean D + 1e-8).
 struct LogOfRest<'a>(&'a mut [Pack]);
 
-impl Task for LogOfRest<'_> {
+impl SimdTask for LogOfRest<'_> {
     type Output = ();
     #[inline(always)]
     fn run<S: Simd>(self, token: S) {
         let (one, floor) = (Lanes::splat(token, 1.0), Lanes::splat(token, FLOOR));
         for pack in self.0 {
-            // The mean of numbers below 1 can be rounded to 1, never beyond, or the logarithm would be NaN.
+            // The mean of numbers below 1 can be rounded to 1, but not above, where the logarithm would be NaN.
             let rest = Lanes::splat(token, 0.0).max(one - Lanes::load(token, pack));
             (-(rest + floor).ln()).store(pack);
         }

@@ -1,9 +1,9 @@
-//! Against PyTorch.
+//! Comparison with PyTorch.
 
 use super::*;
 use crate::golden::{Golden, assert_close, mixed, panels};
 
-/// Ten times what PyTorch's own float32 run deviates.
+/// Ten times the deviation of PyTorch's own float32 run.
 const TOLERANCE: f32 = 5e-5;
 
 fn config(steps: usize, form: &str) -> DiffailConfig {
@@ -17,7 +17,7 @@ fn config(steps: usize, form: &str) -> DiffailConfig {
     }
 }
 
-/// The golden network under this configuration.
+/// The golden network with this configuration.
 fn open(config: &DiffailConfig, isa: Isa) -> (Golden, DiffailDiscriminator) {
     let mut golden = Golden::open("diffail");
     let width = golden.array("expert").0[1];
@@ -128,7 +128,7 @@ fn golden_rewards() {
     }
 }
 
-/// With the same noise for all rows, the short way through the first layer gives what the long one gives.
+/// With shared noise, the shortcut through the first layer gives the same result as the full pass.
 #[test]
 fn shared_noise_changes_the_way_and_not_the_result() {
     let isa = Isa::best();

@@ -5,21 +5,23 @@ use magpie_settings::{When, above_to, settings};
 use crate::adversarial::{Mix, RewardForm};
 
 settings! {
-    /// How GAIL learns.
+    /// Settings of GAIL.
     pub struct GailConfig {
-        /// Widths of the hidden layers.
+        /// Widths of the discriminator's hidden layers.
         hidden: Vec<usize> = vec![100, 100], in 1..=4096;
-        /// Learning rate of Adam. Lower it if both accuracies sit near 1.
+        /// Learning rate of Adam. Lower it if the discriminator's accuracies on expert and policy rows both stay near 1.
         learning_rate: f64 = 3e-4, in above_to(0.0, 1.0);
-        /// Expert rows of a step, and as many policy rows. Not in the paper.
+        /// Expert rows per minibatch; the same number of policy rows is added. The paper gives no value.
         batch_size: usize = 128, in 1..=1 << 20;
-        /// Weight of the penalty on slopes, (slope − 1)²; 0 is none, and 10 public code's. More keeps a discriminator from knowing everything.
+        /// Weight of the gradient penalty (‖gradient‖ − 1)²; 0 turns it off, and the published code uses 10. Raise it if the discriminator
+        /// separates expert and policy perfectly.
         gradient_penalty: f32 = 10.0, in 0.0..;
-        /// How the rows at which slopes are penalised are mixed.
-        mix: Mix = Mix::Row, parity "public code mixes by entry";
-        /// From the logit d to the reward.
+        /// How expert and policy rows are interpolated for the gradient penalty.
+        mix: Mix = Mix::Row, parity "the published code interpolates by entry";
+        /// Reward as a function of the discriminator's logit d.
         reward: RewardForm = RewardForm::Softplus;
-        /// Judge the steps that an early end costs too, as an absorbing state: where the sign of a reward teaches to live or to fall.
+        /// Continue episodes that end early in an absorbing state until the horizon, and learn its reward too. Turn it on if the sign of the
+        /// reward alone teaches the policy to survive or to fall.
         absorbing: bool = false;
     }
     retired { gamma => "search.train.gamma", when When::On("reward.gail.absorbing"); }

@@ -8,7 +8,7 @@ use crate::adversarial::{Penalty, Rows, Side, Slopes, cross_entropy};
 use crate::health::Health;
 use crate::panels::mean;
 
-/// Memory for a step.
+/// Scratch memory for a step.
 #[derive(Debug)]
 pub(crate) struct GailWork {
     trace: Trace,
@@ -42,7 +42,7 @@ impl GailWork {
 }
 
 impl GailDiscriminator {
-    /// Losses of the rows; their parameter gradient is left in `work.row`.
+    /// Computes the losses; leaves their parameter gradient in `work.row`.
     pub(super) fn loss(&self, rows: &Rows, work: &mut GailWork) -> Health {
         let mut health = Health::default();
         work.gradient.clear();

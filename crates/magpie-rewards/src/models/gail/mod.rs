@@ -1,4 +1,4 @@
-//! Generative adversarial imitation learning (Ho and Ermon, 2016), with a penalty on slopes.
+//! Generative adversarial imitation learning (Ho and Ermon, 2016), with a gradient penalty.
 //!
 //! ```text
 //! loss     mean softplus(-d(expert)) + mean softplus(d(policy)) + w mean (‖∇ₓ d(x̂)‖ - 1)²
@@ -6,7 +6,7 @@
 //! reward   -log(1 - σ(d)) = softplus(d)
 //! ```
 //!
-//! d is a network on (normalised observation, action).
+//! d is a network with the input (normalised observation, action).
 
 mod config;
 mod learning;
@@ -32,7 +32,7 @@ use learning::GailWork;
 pub(crate) type Gail = Adversarial<GailDiscriminator>;
 
 impl Gail {
-    /// A discriminator that has learned nothing yet.
+    /// An untrained discriminator.
     pub fn from_config(
         config: &GailConfig,
         sizes: Sizes,

@@ -1,4 +1,4 @@
-//! Against PyTorch.
+//! Comparison with PyTorch.
 
 use super::*;
 use crate::adversarial::RewardForm;
@@ -6,7 +6,7 @@ use crate::golden::{Golden, assert_close, mixed, panels};
 use magpie_random::Stream;
 use magpie_simd::LANES;
 
-/// Ten times what PyTorch's own float32 run deviates.
+/// Ten times the deviation of PyTorch's own float32 run.
 const TOLERANCE: f32 = 7e-6;
 
 fn discriminator(golden: &mut Golden, config: &GailConfig, isa: Isa) -> GailDiscriminator {

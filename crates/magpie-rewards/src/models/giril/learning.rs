@@ -32,7 +32,7 @@ impl Steps {
     }
 }
 
-/// The three terms.
+/// The three terms of the loss.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Loss {
     pub reconstruction: f64,
@@ -46,7 +46,7 @@ impl Loss {
     }
 }
 
-/// Memory for a step.
+/// Scratch memory for a step.
 pub(super) struct Pass {
     sizes: Sizes,
     pub count: usize,
@@ -61,7 +61,7 @@ pub(super) struct Pass {
     d_code: Vec<Pack>,
     encoder: (Trace, Gradient),
     decoder: (Trace, Gradient),
-    /// The gradient of the last loss: the encoder's, then the decoder's.
+    /// The gradient of the last loss: of the encoder, then of the decoder.
     pub row: Vec<f32>,
 }
 
@@ -97,7 +97,7 @@ impl Pass {
         }
     }
 
-    /// The loss of the rows at hand; its parameter gradient is left in `row`.
+    /// Computes the loss of the gathered rows; leaves its parameter gradient in `row`.
     pub fn loss(&mut self, networks: &Networks, form: GirilLoss) -> Loss {
         let Sizes { observation, action } = self.sizes;
         let (count, panels, width) = (self.count, self.count.div_ceil(LANES), observation + action);

@@ -7,9 +7,9 @@
 //! reward    ‖decoder(s, a) - s'‖²
 //! ```
 //!
-//! It learns from the demonstrations alone, before reinforcement learning, and stays as it is. The reward is a
-//! *prediction error*: what the demonstrations show is predicted well and earns little, and the policy is drawn
-//! to what lies beyond them. Because it stays fixed it keeps a normaliser of its own, that of the demonstrations.
+//! It is trained on the demonstrations alone, before reinforcement learning, and is not updated afterwards. The reward
+//! is a *prediction error*: what the demonstrations show is predicted well and earns little, so that the policy is
+//! drawn beyond them. Because the model stays fixed, it has its own normaliser, that of the demonstrations.
 
 mod config;
 mod learning;
@@ -19,7 +19,7 @@ mod tests;
 use std::ops::ControlFlow;
 
 use magpie_demos::Sizes;
-use magpie_nn::normaliser::{Frozen, Moments, Running};
+use magpie_nn::normaliser::{Frozen, Moments, RunningMeanStd};
 use magpie_nn::parts::{BLOCK_PANELS, Pool};
 use magpie_nn::rows::gather;
 use magpie_nn::{Network, Shape, Trace, init};
@@ -43,10 +43,10 @@ use learning::{Pass, Steps};
 
 const NAME: &str = ModelName::Giril.name();
 
-/// Normalised observations are limited to this many standard deviations, as a policy's are.
+/// Normalised observations are clipped to this many standard deviations, as for policies.
 const OBSERVATION_LIMIT: f32 = 10.0;
 
-/// The model. Parameters are those of the encoder, then those of the decoder.
+/// The model. Its parameters are those of the encoder, followed by those of the decoder.
 #[derive(Debug)]
 pub(crate) struct Giril {
     config: GirilConfig,
@@ -61,8 +61,8 @@ pub(crate) struct Giril {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct GirilState {
     trained: Trained,
-    /// Of the observations in the demonstrations.
-    normaliser: Running,
+    /// Observation normaliser of the demonstrations.
+    normaliser: RunningMeanStd,
     prepared: bool,
 }
 
@@ -93,7 +93,7 @@ struct Scratch {
 }
 
 impl Giril {
-    /// A model that has to be prepared.
+    /// A model that has not been prepared yet.
     pub fn from_config(
         config: &GirilConfig,
         sizes: Sizes,
@@ -115,7 +115,7 @@ impl Giril {
             decoder: Network::new(&decoder, isa, true),
         };
         networks.load(&first);
-        let normaliser = Running::new(observation);
+        let normaliser = RunningMeanStd::new(observation);
         let frozen = normaliser.freeze(OBSERVATION_LIMIT);
         let state = GirilState { trained: Trained::new(first), normaliser, prepared: false };
         Ok(Giril {
@@ -140,7 +140,7 @@ impl Giril {
         }
     }
 
-    /// Rewards of at most a block of rows, in the scratch.
+    /// Rewards of at most one block of rows, left in the scratch memory.
     fn rewards(&self, transitions: &Transitions, scratch: &mut Scratch) {
         let Scratch { index, raw, pair, after, rewards, trace } = scratch;
         let Sizes { observation, action } = self.sizes;
@@ -166,7 +166,7 @@ impl Giril {
 }
 
 impl GirilConfig {
-    /// What the prediction errors of a panel are worth.
+    /// The rewards for the prediction errors of a panel.
     fn worth(&self, predicted: &[Pack], after: &[Pack]) -> Pack {
         let squash = |x: f32| match self.reward {
             GirilReward::Squashed => (x.clamp(-1.0, 1.0) + 1.0) / (2.0 + 1e-5),
@@ -211,7 +211,7 @@ impl RewardModel for Giril {
         }
         let mut moments = Moments::new(self.sizes.observation);
         moments.add_rows(expert.observations);
-        let mut normaliser = Running::new(self.sizes.observation);
+        let mut normaliser = RunningMeanStd::new(self.sizes.observation);
         normaliser.update(&moments);
         self.normaliser = normaliser.freeze(OBSERVATION_LIMIT);
         self.state.normaliser = normaliser;
@@ -263,7 +263,7 @@ impl RewardModel for Giril {
         blocks::finite(NAME, out)
     }
 
-    /// Learns nothing; says what expert and policy earn.
+    /// Does not learn; returns the mean rewards of expert and policy.
     fn update(
         &mut self,
         expert: &Transitions,

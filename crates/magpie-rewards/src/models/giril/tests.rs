@@ -1,10 +1,10 @@
-//! Against PyTorch.
+//! Comparison with PyTorch.
 
 use super::*;
 use crate::golden::{Golden, assert_close, panels};
 use magpie_random::Stream;
 
-/// Ten times what PyTorch's own float32 run deviates.
+/// Ten times the deviation of PyTorch's own float32 run.
 const TOLERANCE: f32 = 4e-6;
 
 fn open(config: &GirilConfig, isa: Isa) -> (Golden, Giril) {
@@ -13,7 +13,7 @@ fn open(config: &GirilConfig, isa: Isa) -> (Golden, Giril) {
     let mut draws = Stream::new(1, "test").draws(0, 0);
     let mut model = Giril::from_config(config, sizes, 0.99, isa, &mut draws).unwrap();
     let mut row = golden.layers("enc", 2);
-    // The two heads are one layer: weights above each other, then biases.
+    // Both heads are in one layer: their weights, one above the other, then their biases.
     for name in ["mu_w", "lv_w", "mu_b", "lv_b"] {
         row.extend(golden.values(name));
     }
@@ -92,7 +92,7 @@ fn golden_rewards() {
             };
             let mut scratch = model.scratch();
             scratch.index = (0..golden.array("s").0[0] as u32).collect();
-            // A normaliser that has seen nothing has mean 0 and variance 1.
+            // A new normaliser has mean 0 and variance 1.
             model.rewards(&transitions, &mut scratch);
             let got: Vec<f32> = scratch.rewards.iter().flat_map(|p| p.0).collect();
             assert_close(name, &got[..scratch.index.len()], &golden.values(name), TOLERANCE);

@@ -1,19 +1,21 @@
-//! Settings of the maximum-entropy model.
+//! Settings of the maximum-entropy IRL model.
 
 use magpie_settings::{When, above_to, settings};
 
 settings! {
-    /// How the maximum-entropy model learns.
+    /// Settings of maximum-entropy IRL.
     pub struct MaxentConfig {
-        /// Widths of the hidden layers.
+        /// Widths of the hidden layers of the reward network.
         hidden: Vec<usize> = vec![100, 100], in 1..=4096;
         /// Learning rate of Adam.
         learning_rate: f64 = 3e-4, in above_to(0.0, 1.0);
-        /// Expert rows of a step, and as many policy rows. Not in the paper.
+        /// Expert rows per minibatch; the same number of policy rows is added. The paper gives no value.
         batch_size: usize = 128, in 1..=1 << 20;
-        /// Weight of half the mean squared rewards, which bounds rewards to ±1/`reward_l2`. Not in the paper; with 0 they grow without end.
+        /// Weight of half the mean squared reward, which limits rewards to ±1/`reward_l2`. Lower it for larger rewards;
+        /// with 0 they grow without limit. The paper has no such term.
         reward_l2: f32 = 1.0, in 0.0..;
-        /// Judge the steps that an early end costs too, as an absorbing state: where the sign of a reward teaches to live or to fall.
+        /// Continue episodes that end early in an absorbing state until the horizon, and learn its reward too. Turn it on if the sign of the
+        /// reward alone teaches the policy to survive or to fall.
         absorbing: bool = false;
     }
     retired {

@@ -1,4 +1,4 @@
-//! Loss and gradient of a step of maximum entropy.
+//! Loss and gradient of a step of maximum-entropy IRL.
 
 use magpie_nn::{Gradient, Shape, Trace};
 use magpie_simd::Pack;
@@ -8,7 +8,7 @@ use crate::adversarial::{Rows, Side};
 use crate::health::Health;
 use crate::panels::mean;
 
-/// Memory for a step.
+/// Scratch memory for a step.
 #[derive(Debug)]
 pub(crate) struct MaxentWork {
     trace: Trace,
@@ -32,7 +32,7 @@ impl MaxentWork {
 }
 
 impl MaxentDiscriminator {
-    /// The loss of both sides; its parameter gradient is left in `work.row`.
+    /// Computes the loss of both sides; leaves its parameter gradient in `work.row`.
     pub(super) fn loss(&self, rows: &Rows, work: &mut MaxentWork) -> Health {
         let MaxentWork { trace, gradient, row, derivatives, rewards } = work;
         let mut health = Health::default();
@@ -54,7 +54,7 @@ impl MaxentDiscriminator {
             let loss = f64::from(sign) * reward + 0.5 * f64::from(self.config.reward_l2) * square;
             health.set_side(side, loss, 0.0, reward);
         }
-        // There is no border between expert and policy; half way between their means serves.
+        // There is no decision boundary between expert and policy; the midpoint of their means serves as one.
         let border = (health.expert_reward + health.policy_reward) / 2.0;
         let share = |rewards: &[Pack], above: bool| {
             let rows = rewards.iter().flat_map(|pack| pack.0).take(rows.count);

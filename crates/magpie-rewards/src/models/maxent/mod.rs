@@ -5,10 +5,11 @@
 //! reward   r
 //! ```
 //!
-//! The policy is trained on r while r is trained against the policy, so the policy's own rows stand for the expectation
-//! under the current reward. The objective is linear in r and has no maximum without an L2 term. On weights it is a
-//! poor one: a small weight lets rewards grow into the hundreds, a larger one pulls them to zero, with little
-//! between. On rewards it bounds them, to ±1/`reward_l2`, where a row is surely the expert's or the policy's.
+//! The policy is trained on r while r is trained against the policy, so that the policy's own rows estimate the
+//! expectation under the current reward. The objective is linear in r and has no maximum without an L2 term. An L2 term
+//! on weights works badly: a small one lets rewards grow into the hundreds, a large one pulls them to zero, and there
+//! is little between. An L2 term on rewards limits them to ±1/`reward_l2`, which rows that are clearly the expert's or
+//! the policy's reach.
 
 mod config;
 mod learning;
@@ -34,7 +35,7 @@ use learning::MaxentWork;
 pub(crate) type Maxent = Adversarial<MaxentDiscriminator>;
 
 impl Maxent {
-    /// A reward that has learned nothing yet.
+    /// An untrained reward network.
     pub fn from_config(
         config: &MaxentConfig,
         sizes: Sizes,

@@ -1,9 +1,9 @@
-//! Against PyTorch.
+//! Comparison with PyTorch.
 
 use super::*;
 use crate::golden::{Golden, assert_close, panels};
 
-/// Ten times what PyTorch's own float32 run deviates.
+/// Ten times the deviation of PyTorch's own float32 run.
 const TOLERANCE: f32 = 1.1e-5;
 
 #[test]
@@ -39,7 +39,7 @@ fn golden_difference_of_means() {
         let got: Vec<f32> = out.iter().flat_map(|pack| pack.0).collect();
         assert_close("r_policy", &got[..rows.count], &golden.values("r_policy"), TOLERANCE);
 
-        // The gradient of the rewards' L2 term against differences along itself.
+        // Compares the gradient of the L2 term on rewards with finite differences.
         discriminator.config.reward_l2 = 0.7;
         discriminator.loss(&rows, &mut work);
         let gradient = work.row.clone();

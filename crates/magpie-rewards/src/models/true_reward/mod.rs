@@ -12,7 +12,7 @@ use crate::models::ModelName;
 use crate::record::Record;
 use crate::transitions::{Needs, Transitions};
 
-/// The environment's own reward: nothing is learned.
+/// The environment's own reward, which is not learned.
 #[derive(Debug, Clone, Copy)]
 pub struct True {
     /// Widths of the tables.

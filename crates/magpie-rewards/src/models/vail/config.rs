@@ -5,42 +5,46 @@ use magpie_settings::{When, above_to, settings, words};
 use crate::adversarial::{Mix, RewardForm};
 
 settings! {
-    /// How VAIL learns.
+    /// Settings of VAIL.
     pub struct VailConfig {
         /// Widths of the encoder's hidden layers.
         hidden: Vec<usize> = vec![100], in 1..=4096;
-        /// Entries of the code.
+        /// Size of the latent code.
         code_size: usize = 50, in 1..=2048;
-        /// Which code the discriminator learns on.
-        code: Code = Code::Sampled, parity "public code learns on the mean";
-        /// I_c: what may pass the bottleneck; see reward_kl in metrics.csv.
+        /// Latent code on which the discriminator is trained.
+        code: Code = Code::Sampled, parity "the published code trains on the mean";
+        /// Limit on the information that passes the bottleneck (I_c). Compare it with reward_kl in metrics.csv; raise
+        /// it if the discriminator cannot tell expert from policy.
         information: f64 = 0.5, in 0.0.., unit "nats";
-        /// First β, the price of a nat. Not in the paper.
+        /// Initial weight of the KL term (β). The paper gives no value.
         beta: f64 = 0.0, in 0.0..;
-        /// How fast the price follows (Peng et al.: 1e-5); 0 keeps it. Raise it if reward_kl stays above `information`.
+        /// Step size of the dual update of β (1e-5 in Peng et al.); 0 keeps β constant. Raise it if reward_kl stays
+        /// above `information`.
         beta_step: f64 = 1e-5, in 0.0..;
-        /// Learning rate of Adam. Lower it if both accuracies sit near 1.
+        /// Learning rate of Adam. Lower it if the discriminator's accuracies on expert and policy rows both stay near 1.
         learning_rate: f64 = 3e-4, in above_to(0.0, 1.0);
-        /// Expert rows of a step, and as many policy rows. Not in the paper.
+        /// Expert rows per minibatch; the same number of policy rows is added. The paper gives no value.
         batch_size: usize = 128, in 1..=1 << 20;
-        /// Weight of the penalty on slopes, (slope − 1)²; 0 is none, and 10 public code's. More keeps a discriminator from knowing everything.
+        /// Weight of the gradient penalty (‖gradient‖ − 1)²; 0 turns it off, and the published code uses 10. Raise it if the discriminator
+        /// separates expert and policy perfectly.
         gradient_penalty: f32 = 10.0, in 0.0..;
-        /// How the rows at which slopes are penalised are mixed.
-        mix: Mix = Mix::Row, parity "public code mixes by entry";
-        /// From the logit d to the reward.
+        /// How expert and policy rows are interpolated for the gradient penalty.
+        mix: Mix = Mix::Row, parity "the published code interpolates by entry";
+        /// Reward as a function of the discriminator's logit d.
         reward: RewardForm = RewardForm::Softplus;
-        /// Judge the steps that an early end costs too, as an absorbing state: where the sign of a reward teaches to live or to fall.
+        /// Continue episodes that end early in an absorbing state until the horizon, and learn its reward too. Turn it on if the sign of the
+        /// reward alone teaches the policy to survive or to fall.
         absorbing: bool = false;
     }
     retired { gamma => "search.train.gamma", when When::On("reward.vail.absorbing"); }
 }
 
 words! {
-    /// Which code the discriminator learns on.
+    /// Latent code on which the discriminator is trained.
     pub enum Code {
-        /// z = μ + σ noise. Paper.
+        /// A sample z = μ + σ ε, as in the paper.
         Sampled = "sampled",
-        /// z = μ. Public code.
+        /// The mean z = μ, as in the published code.
         Mean = "mean",
     }
 }

@@ -1,17 +1,17 @@
 //! Loss and gradient of a step of VAIL.
 
 use magpie_nn::{Gradient, Shape, Tangent, Trace};
-use magpie_simd::{Isa, LANES, Lanes, Number, Pack, Simd, Task, Transcendental};
+use magpie_simd::{Isa, LANES, Lanes, Number, Pack, Simd, SimdTask, Transcendental};
 
 use super::VailDiscriminator;
 use crate::adversarial::{Penalty, Rows, Side, Slopes, cross_entropy};
 use crate::health::{Bottleneck, Health};
 use crate::panels::mean;
 
-/// Added to σ² under the logarithm.
+/// Added to σ² in the logarithm.
 const VARIANCE_FLOOR: f32 = 1e-8;
 
-/// Memory for a step.
+/// Scratch memory for a step.
 #[derive(Debug)]
 pub(crate) struct VailWork {
     trace: Trace,
@@ -19,11 +19,11 @@ pub(crate) struct VailWork {
     gradient: Gradient,
     /// The gradient of the last loss.
     pub row: Vec<f32>,
-    /// Of w and b.
+    /// Gradient of w and b.
     head: Vec<f32>,
-    /// σ, for every entry of the code.
+    /// σ of every entry of the code.
     spreads: Vec<Pack>,
-    /// Of expert, policy and mixed rows.
+    /// Of expert, policy and interpolated rows.
     pub noise: [Vec<Pack>; 3],
     logits: Vec<Pack>,
     rewards: Vec<Pack>,
@@ -34,7 +34,7 @@ pub(crate) struct VailWork {
 }
 
 impl VailWork {
-    /// `size` entries of the code.
+    /// For codes with `size` entries.
     pub fn new(shape: &Shape, parameters: usize, size: usize, panels: usize) -> VailWork {
         VailWork {
             trace: Trace::new(shape, panels),
@@ -55,7 +55,7 @@ impl VailWork {
 }
 
 impl VailDiscriminator {
-    /// Losses of the rows with the noise in `work`; their parameter gradient is left in `work.row`.
+    /// Computes the losses with the noise in `work`; leaves their parameter gradient in `work.row`.
     pub(super) fn loss(&self, rows: &Rows, work: &mut VailWork) -> Health {
         let mut health = Health::default();
         work.gradient.clear();
@@ -76,7 +76,7 @@ impl VailDiscriminator {
         health
     }
 
-    /// Cross-entropy and bottleneck of one side; gives its sum of KL.
+    /// Cross-entropy and bottleneck of one side; returns the sum of its KL divergences.
     fn side_loss(
         &self,
         side: Side,
@@ -137,7 +137,7 @@ impl VailDiscriminator {
         kl
     }
 
-    /// The slope of d is c · J with c = ∂d/∂h, and c depends on h through σ.
+    /// The gradient of d is c · J with c = ∂d/∂h, where c depends on h through σ.
     fn penalise(&self, rows: &Rows, work: &mut VailWork) -> Penalty {
         let VailWork {
             trace, tangent, gradient, head, spreads, noise, d_code, bend, slopes, lengths, ..
@@ -196,7 +196,7 @@ struct Spreads<'a> {
     spreads: &'a mut [Pack],
 }
 
-impl Task for Spreads<'_> {
+impl SimdTask for Spreads<'_> {
     type Output = ();
     #[inline(always)]
     fn run<S: Simd>(self, token: S) {

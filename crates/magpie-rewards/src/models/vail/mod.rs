@@ -1,4 +1,4 @@
-//! GAIL behind a variational bottleneck (Peng et al., 2019).
+//! GAIL with a variational bottleneck (Peng et al., 2019).
 //!
 //! ```text
 //! code     h = encoder(x), μ = first half of h, σ = sigmoid(second half), z = μ + σ noise (or z = μ)
@@ -8,7 +8,7 @@
 //! reward   from d at z = μ
 //! ```
 //!
-//! The last layer of the encoder is a tanh layer too, as in public code, so that μ lies within ±1.
+//! The last layer of the encoder is also a tanh layer, as in the published code, so that μ lies within ±1.
 
 mod config;
 mod learning;
@@ -35,7 +35,7 @@ use learning::VailWork;
 pub(crate) type Vail = Adversarial<VailDiscriminator>;
 
 impl Vail {
-    /// A discriminator that has learned nothing yet.
+    /// An untrained discriminator.
     pub fn from_config(
         config: &VailConfig,
         sizes: Sizes,
@@ -56,14 +56,14 @@ impl Vail {
     }
 }
 
-/// Encoder and discriminator: parameters are those of the encoder, then w, then b.
+/// Encoder and discriminator. Parameters are those of the encoder, then w, then b.
 #[derive(Debug)]
 pub(crate) struct VailDiscriminator {
     config: VailConfig,
     isa: Isa,
     state: VailState,
     encoder: Network,
-    /// The way from x to d at z = μ: the encoder without its second half, and w and b as a last layer.
+    /// The network from x to d at z = μ: the encoder without its second half, with w and b as the last layer.
     to_mean: Network,
 }
 
@@ -97,7 +97,7 @@ impl VailDiscriminator {
         Ok(discriminator)
     }
 
-    /// Takes over the parameters of the state.
+    /// Loads the parameters of the state.
     fn load(&mut self) {
         let parameters = &self.state.trained.parameters;
         let (encoder, head) = parameters.split_at(self.encoder.shape().parameters());
@@ -119,7 +119,7 @@ impl VailDiscriminator {
         (&head[..size], head[size])
     }
 
-    /// β after a step whose rows had this mean KL.
+    /// β after a step whose rows had this mean KL divergence.
     fn next_beta(&self, kl: f64) -> f64 {
         (self.state.beta + self.config.beta_step * (kl - self.config.information)).max(0.0)
     }

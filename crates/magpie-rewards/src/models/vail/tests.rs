@@ -1,10 +1,10 @@
-//! Against PyTorch.
+//! Comparison with PyTorch.
 
 use super::*;
 use crate::golden::{Golden, assert_close, mixed, panels};
 use magpie_simd::LANES;
 
-/// Ten times what PyTorch's own float32 run deviates.
+/// Ten times the deviation of PyTorch's own float32 run.
 const TOLERANCE: f32 = 2e-5;
 
 fn open(isa: Isa, config: &VailConfig) -> (Golden, VailDiscriminator, Rows) {

@@ -1,4 +1,5 @@
-//! The gradient of the objective and of each measure: where a few rollouts of training lead.
+//! The gradients of the objective and of each measure: the directions in which a few rollouts of training move a
+//! policy.
 
 use std::ops::Range;
 
@@ -11,29 +12,29 @@ use crate::measure_shaping::MeasureShaping;
 use crate::phase::{Phase, PhaseOutput, PhaseStats, TrainerFactory};
 use crate::reward_mixer::RewardMixer;
 
-/// Keeps the direction of a policy that has not moved from being divided by zero.
+/// Avoids division by zero if a policy has not moved.
 const NORM_EPSILON: f64 = 1e-8;
 
-/// Directions of unit length in the space of the actor's weights: of the objective, then of each measure.
+/// Unit vectors in the space of the actor's weights: for the objective, then for each measure.
 pub(super) struct Gradients {
     directions: Vec<Vec<f32>>,
-    /// The policies of the copies after each rollout, if asked for.
+    /// The policies of the copies after each rollout, if requested.
     pub intermediate: Vec<Policy>,
     pub stats: PhaseStats,
 }
 
-/// Environments of copy `i` of `copies`, as evenly as it goes.
+/// The environments of copy `i` of `copies`, divided as evenly as possible.
 fn share(environments: u32, i: usize, copies: usize) -> Range<u32> {
     let bound = |i: usize| (u64::from(environments) * i as u64 / copies as u64) as u32;
     bound(i)..bound(i + 1)
 }
 
 impl Gradients {
-    /// Trains one copy of the search policy, whose behaviour is `measures`, for each of the critics, which learn on the
-    /// way.
+    /// Trains one copy of the search policy per critic. `measures` are those of the search policy; the critics are
+    /// trained along with the copies.
     ///
-    /// The copies keep the normaliser of the search policy: a direction is to be added to its weights, and weights that
-    /// were learned behind other normalisers would mean something else there.
+    /// The copies keep the search policy's normaliser: gradients are added to its weights, and weights trained with
+    /// another normaliser would not be compatible with them.
     pub fn estimate(
         factory: &TrainerFactory,
         turn: &mut Turn<'_>,
@@ -65,7 +66,7 @@ impl Gradients {
         Ok(Gradients { directions, intermediate, stats })
     }
 
-    /// Adds the mixture given by `coefficients` to the front of `policy`, leaving log σ behind it alone.
+    /// Adds the gradients, weighted by `coefficients`, to the weights of `policy`; log σ is not changed.
     pub fn branch(&self, policy: &mut [f32], coefficients: &[f64]) {
         for (direction, &c) in self.directions.iter().zip(coefficients) {
             policy.iter_mut().zip(direction).for_each(|(p, d)| *p += c as f32 * d);
@@ -73,14 +74,15 @@ impl Gradients {
     }
 }
 
-/// What copy `i` is paid for: its own output, up or down, and nothing else.
+/// Reward coefficients of copy `i`: its own objective or measure, upwards or downwards, and nothing else.
 fn alone(i: usize, slopes: &[f32]) -> Vec<f32> {
     let mut coefficients = vec![0.0; slopes.len()];
     coefficients[i] = slopes[i];
     coefficients
 }
 
-/// The way in which an output grows: from the search policy to its copy, or back if the copy was trained downwards.
+/// The direction in which the value of a copy grows: from the search policy to its copy, or the reverse if the copy was
+/// trained downwards.
 fn direction(from: &[f32], to: &[f32], slope: f32) -> Vec<f32> {
     let norm = from.iter().zip(to).map(|(a, b)| f64::from(b - a).powi(2)).sum::<f64>().sqrt();
     let scale = slope * (1.0 / (norm + NORM_EPSILON)) as f32;
@@ -142,7 +144,7 @@ mod tests {
             let again = evaluate(&env, &networks, &[policy], 64, Actions::Sampled, 7);
             again[0].mean_measures()[0]
         };
-        // Told that the foot is on the ground nearly always, and nearly never.
+        // Given that the foot is on the ground nearly always, and nearly never.
         let [down, up] = [0.9, 0.1].map(|told| {
             let mut critics: Vec<Critic> = (0..2).map(|who| Critic::new(&networks, 1, who)).collect();
             let mut rewards = Rewards { objective: Objective::True, bonus: None };

@@ -8,7 +8,8 @@
 //!   └── walk: PPO on |c₀| objective + Σ cⱼ measureⱼ ◄── xNES
 //! ```
 //!
-//! With `intermediate_policies`, the policies that copies and search policy were on their way are proposed too.
+//! With `intermediate_policies`, the policies that the copies and the search policy pass through in training are
+//! proposed too.
 
 mod gradients;
 mod restart;
@@ -19,7 +20,7 @@ use std::time::Instant;
 use magpie_learn::{Agent, Networks, Policy};
 use magpie_nn::adam::Adam;
 use magpie_nn::init;
-use magpie_nn::normaliser::Running;
+use magpie_nn::normaliser::RunningMeanStd;
 use magpie_qd::Xnes;
 use magpie_random::Stream;
 use serde::{Deserialize, Serialize};
@@ -36,19 +37,19 @@ use gradients::Gradients;
 use restart::RestartTarget;
 use stall::StallDetector;
 
-/// A critic with its optimiser's memory and the normalisation of its targets.
+/// A critic with its optimiser state and the normaliser of its value targets.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Critic {
     parameters: Vec<f32>,
     adam: Adam,
-    returns: Running,
+    returns: RunningMeanStd,
 }
 
 impl Critic {
     fn new(networks: &Networks, seed: u64, who: u32) -> Critic {
         let mut draws = Stream::new(seed, "initial critics").draws(who, 0);
         let parameters = init::orthogonal(&networks.critic, std::f32::consts::SQRT_2, 1.0, &mut draws);
-        Critic { adam: Adam::new(parameters.len()), parameters, returns: Running::new(1) }
+        Critic { adam: Adam::new(parameters.len()), parameters, returns: RunningMeanStd::new(1) }
     }
 
     fn of(agent: Agent) -> Critic {
@@ -56,7 +57,7 @@ impl Critic {
         Critic { parameters: weights.critic, adam: weights.critic_adam, returns }
     }
 
-    /// This critic beside the policy of `agent`.
+    /// An agent with this critic and the policy of `agent`.
     fn with_policy_of(&self, agent: &Agent) -> Agent {
         let mut copy = agent.clone();
         copy.weights.critic.clone_from(&self.parameters);
@@ -66,20 +67,20 @@ impl Critic {
     }
 }
 
-/// What PPGA carries from one iteration to the next.
+/// The state that PPGA keeps between iterations.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PpgaState {
     /// The search policy, with the critic of the walk.
     pub agent: Agent,
-    /// Critics of the gradient phase: of the objective, then of each measure.
+    /// The critics of the gradient phase: for the objective, then for each measure.
     pub critics: Vec<Critic>,
-    /// The distribution of coefficients.
+    /// The distribution of the coefficients.
     pub xnes: Xnes,
-    /// Restarts made.
+    /// The number of restarts.
     pub restarts: u64,
-    /// How fast the archive has been growing.
+    /// Detects when the archive stops growing.
     stall: StallDetector,
-    /// Cells beside empty ones at which it has restarted, in order.
+    /// Cells next to empty ones where the search has restarted, in order.
     pub restart_targets: Vec<usize>,
 }
 
@@ -91,14 +92,14 @@ pub(super) struct Ppga {
     report: Option<PpgaReport>,
 }
 
-/// What comes next in the iteration.
+/// The next step of the iteration.
 enum Step {
-    /// Gradients and branches.
+    /// Compute gradients and propose branches.
     Branch,
-    /// To be told about the branches with these coefficients.
+    /// Learn from the branches with these coefficients.
     Learn { agent: Box<Agent>, coefficients: Vec<f64> },
-    /// To propose what the search policy was on its walk.
-    LookBack(Vec<Policy>),
+    /// Propose the intermediate policies of the walk.
+    Intermediate(Vec<Policy>),
 }
 
 impl Ppga {
@@ -116,7 +117,7 @@ impl Ppga {
         Ok(Ppga { state, step: Step::Branch, restart: false, report: None })
     }
 
-    /// The search policy as the iteration starts.
+    /// The search policy at the start of the iteration.
     fn search_agent(&self, setup: &Setup) -> Agent {
         let mut agent = self.state.agent.clone();
         if setup.config.reset_log_std {
@@ -125,11 +126,11 @@ impl Ppga {
         agent
     }
 
-    /// The search policy; branches along the gradients; the copies behind the gradients on their way.
+    /// Returns the search policy, the branches, and the intermediate policies of the copies.
     fn branch(&mut self, turn: &mut Turn<'_>) -> Result<Vec<Batch>, SearchError> {
         let began = Instant::now();
         let agent = self.search_agent(turn.setup);
-        // Where it is decides which way the copies of the measures are trained.
+        // The search policy's measures determine the direction in which the copies of measures are trained.
         let evaluated = turn.evaluate(vec![agent.policy()], Part::SearchPolicy);
         let search_policy = SearchPolicy { objective: evaluated[0].objective, length: evaluated[0].length };
         let evaluation = began.elapsed().as_secs_f64();
@@ -169,7 +170,7 @@ impl Ppga {
         Ok(vec![Batch::Evaluated(evaluated), Batch::New(branches), Batch::New(intermediate)])
     }
 
-    /// xNES learns from the branches. Then the search policy walks, unless it is to restart.
+    /// Updates xNES with the branches. Then the search policy walks, unless the search restarts.
     fn learn(
         &mut self,
         turn: &mut Turn<'_>,
@@ -182,8 +183,8 @@ impl Ppga {
         self.state.agent = agent;
         let (score, iterations) = (turn.metrics().qd_score_offset, turn.iteration + 1);
         let stalled = self.state.stall.has_stalled(score, iterations, turn.setup.config.patience);
-        // Nothing accepted, a standstill, or a distribution that has collapsed: start elsewhere. A walk before that would
-        // be thrown away, unless there is no elite to start from.
+        // The search restarts if no branch was accepted, the search has stalled or xNES has collapsed. It then skips
+        // the walk, whose result would be discarded, unless there is no elite to restart from.
         let accepted = branches.insertion.accepted();
         self.restart = accepted == 0 || learned.is_err() || stalled;
         let began = Instant::now();
@@ -191,12 +192,12 @@ impl Ppga {
             true => None,
             false => Some(self.walk(turn, &walk_coefficients)),
         };
-        let (walk, trail) = match walk {
-            Some(Ok((stats, trail))) => (Some(Ok(stats)), trail),
+        let (walk, intermediate) = match walk {
+            Some(Ok((stats, intermediate))) => (Some(Ok(stats)), intermediate),
             Some(Err(reason)) => (Some(Err(reason)), Vec::new()),
             None => (None, Vec::new()),
         };
-        self.step = Step::LookBack(trail);
+        self.step = Step::Intermediate(intermediate);
         if let Some(report) = &mut self.report {
             (report.accepted, report.walk_coefficients, report.walk) = (accepted, walk_coefficients, walk);
             report.seconds.walk = began.elapsed().as_secs_f64();
@@ -204,8 +205,8 @@ impl Ppga {
         Ok(())
     }
 
-    /// PPO on the mixture that xNES now believes in. A walk that fails leaves search policy and rewards where they were.
-    /// Returns also what the search policy was on the way, if that is to be evaluated.
+    /// Trains the search policy with PPO on the mean of xNES. If this fails, the search policy and the rewards keep
+    /// their state. Also returns the intermediate policies, if they are to be evaluated.
     fn walk(
         &mut self,
         turn: &mut Turn<'_>,
@@ -238,7 +239,7 @@ impl Ppga {
         Ok((stats, intermediate))
     }
 
-    /// There is nothing to be found here: a new distribution, and an elite as search policy, behind its own normaliser.
+    /// Restarts with a new distribution and an elite as the search policy, including the elite's normaliser.
     fn restart(&mut self, turn: &mut Turn<'_>) -> Result<(), SearchError> {
         let mut draws = turn.draws("restart");
         let PpgaState { agent, xnes, restarts, stall, restart_targets, .. } = &mut self.state;
@@ -267,38 +268,38 @@ impl Ppga {
     }
 }
 
-/// What PPGA did in an iteration.
+/// Report of a PPGA emitter for an iteration.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PpgaReport {
-    /// Branches that the soft archive accepted.
+    /// The number of branches that the soft archive accepted.
     pub accepted: usize,
-    /// Restarts since the beginning.
+    /// The number of restarts since the beginning.
     pub restarts: u64,
-    /// How the search policy did before it walked.
+    /// Performance of the search policy before the walk.
     pub search_policy: SearchPolicy,
-    /// What the walk was to be paid for: weights of the objective and of each measure.
+    /// Reward of the walk: weights of the objective and of each measure.
     pub walk_coefficients: Vec<f64>,
-    /// Training of the copy that serves the objective.
+    /// Training of the copy for the objective.
     pub gradients: PhaseStats,
-    /// Training of the walk; `None` if the search restarted instead. A walk that failed has left the search policy and
-    /// the reward model where they were; what the branches found is kept.
+    /// Training in the walk; `None` if the search restarted instead. If the walk failed, the search policy and the
+    /// reward model are unchanged, and the results of the branches are kept.
     pub walk: Option<Result<PhaseStats, TrainingError>>,
-    /// Where its time went.
+    /// Time spent.
     pub seconds: PpgaSeconds,
 }
 
-/// Where the time of PPGA went.
+/// Time spent by a PPGA emitter.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct PpgaSeconds {
-    /// Evaluating the search policy.
+    /// Evaluation of the search policy.
     pub evaluation: f64,
-    /// Gradients, and making branches.
+    /// Computing gradients and creating branches.
     pub gradients: f64,
     /// Walk.
     pub walk: f64,
 }
 
-/// How the search policy does.
+/// Performance of the search policy.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SearchPolicy {
     /// Mean true return.
@@ -307,8 +308,8 @@ pub struct SearchPolicy {
     pub length: f64,
 }
 
-/// Policies that an iteration tries: the search policy, branches, and intermediate policies of one copy for the objective, of
-/// one for each of the measures and of the walk.
+/// The number of policies evaluated per iteration: the search policy, the branches, and the intermediate policies of
+/// the copies for the objective and for each measure and of the walk.
 pub(super) fn candidates(config: &SearchConfig, measures: usize) -> u64 {
     let (n1, n2) = (u64::from(config.gradient_iterations), u64::from(config.walk_iterations));
     let intermediate = if config.intermediate_policies { (measures as u64 + 1) * n1 + n2 } else { 0 };
@@ -320,7 +321,7 @@ impl Emitter for Ppga {
         "ppga"
     }
 
-    /// Collects statistics of observations, so that the first copies see as later ones do.
+    /// Collects observation statistics, so that the first copies already have a useful normaliser.
     fn start(&mut self, turn: &mut Turn<'_>) -> Result<(), SearchError> {
         let environments = turn.setup.config.environments;
         let mut trainer = turn.trainers(Part::Warmup).trainer(self.state.agent.clone(), 0..environments);
@@ -333,13 +334,15 @@ impl Emitter for Ppga {
     fn ask(&mut self, turn: &mut Turn<'_>) -> Result<Vec<Batch>, SearchError> {
         match &mut self.step {
             Step::Branch => self.branch(turn),
-            Step::LookBack(trail) if !trail.is_empty() => Ok(vec![Batch::New(std::mem::take(trail))]),
-            Step::Learn { .. } | Step::LookBack(_) => Ok(Vec::new()),
+            Step::Intermediate(intermediate) if !intermediate.is_empty() => {
+                Ok(vec![Batch::New(std::mem::take(intermediate))])
+            }
+            Step::Learn { .. } | Step::Intermediate(_) => Ok(Vec::new()),
         }
     }
 
     fn tell(&mut self, turn: &mut Turn<'_>, told: &[Told]) -> Result<(), SearchError> {
-        match (std::mem::replace(&mut self.step, Step::LookBack(Vec::new())), told) {
+        match (std::mem::replace(&mut self.step, Step::Intermediate(Vec::new())), told) {
             (Step::Learn { agent, coefficients }, [_, branches, _]) => {
                 self.learn(turn, *agent, &coefficients, branches)
             }
@@ -388,14 +391,14 @@ impl Emitter for Ppga {
 }
 
 impl PpgaState {
-    /// The state in the record of an emitter of this kind.
+    /// Decodes the state from the record of a PPGA emitter.
     pub fn from_record(record: &[u8]) -> Result<PpgaState, SearchError> {
         decode("ppga", record)
     }
 }
 
-/// The mean of xNES, with |c₀| in place of c₀: the paper states the goal of the search policy so, and a walk is never
-/// paid for doing badly.
+/// The mean of xNES with |c₀| in place of c₀, which is the paper's objective for the search policy: a walk is never
+/// rewarded for a low objective.
 fn walk_coefficients(xnes: &Xnes) -> Vec<f64> {
     let mut coefficients = xnes.mean().to_vec();
     coefficients[0] = coefficients[0].abs();

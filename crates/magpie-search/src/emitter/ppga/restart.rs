@@ -1,10 +1,10 @@
-//! Where a search restarts when it has come to a standstill: at a random elite, or at one beside empty cells, from where it
-//! sets out towards them.
+//! Where a search restarts after it has stalled: from a random elite, or from an elite next to empty cells, with xNES
+//! directed at those cells.
 //!
-//! A random elite lies somewhere inside, where all cells around are filled and the bonus of curiosity is silent. Whether the
-//! elite is a good one does not matter: searches that set out from good elites beside poorer cells found few new ones. And
-//! not every empty cell can be filled: no robot walks without its feet on the ground. So the search remembers where it has
-//! set out from, and goes elsewhere the next time.
+//! A random elite is often surrounded by occupied cells, where there is no curiosity bonus. The quality of the elite
+//! does not matter: searches that restarted from good elites next to poorer cells found few new ones. And some empty
+//! cells can never be reached, because no robot walks without its feet on the ground. Therefore the search remembers
+//! its restart targets and avoids them later.
 
 use magpie_qd::{ArchivePair, Cells, Grid};
 use magpie_random::Draws;
@@ -12,21 +12,21 @@ use magpie_random::Draws;
 use crate::bonus::{Spacing, empty_share, nearness};
 use crate::config::Curiosity;
 
-/// How much the measures count as the search sets out: as far as each goes in the paper's draws.
+/// Norm of the measure coefficients after a restart, as large as they get in the paper's draws.
 const REACH: f64 = 2.0;
 
-/// An elite beside empty cells.
+/// An elite next to empty cells.
 pub(super) struct RestartTarget {
     /// Its cell.
     pub cell: usize,
-    /// Coefficients of the measures that lead to the empty cells; `None` where no way leads to more of them.
+    /// Coefficients of the measures that lead to the empty cells; `None` if there is no such direction.
     pub heading: Option<Vec<f64>>,
 }
 
 impl RestartTarget {
-    /// One of the elites of the soft archive, in proportion to e / (1 + n)²: e is the share of empty cells around it, n the
-    /// number of `earlier` targets there, nearer ones counting more; the configuration says which archive knows what is
-    /// empty, and how wide to look. `None` if there is none with empty cells around.
+    /// Draws an elite of the soft archive in proportion to e / (1 + n)², where e is the share of empty cells around it
+    /// and n the number of `earlier` targets there, weighted by distance. The configuration gives the reference archive
+    /// and the width of the neighbourhood. Returns `None` if no elite has empty cells around it.
     pub fn draw(
         archives: &ArchivePair,
         config: &Curiosity,
@@ -52,12 +52,12 @@ impl RestartTarget {
     }
 }
 
-/// An item, drawn in proportion to its weight; `None` if none has any.
+/// Draws an item in proportion to its weight; `None` if all weights are 0.
 fn in_proportion(weights: &[(usize, f64)], draws: &mut Draws) -> Option<usize> {
     let total: f64 = weights.iter().map(|(_, weight)| weight).sum();
     let mut left = f64::from(draws.unit()) * total;
     let mut heavy = weights.iter().filter(|(_, weight)| *weight > 0.0);
-    // Roundings may leave a rest behind the last one.
+    // Rounding can leave a remainder after the last item.
     let last = heavy.clone().next_back()?;
     let reached = heavy.find(|(_, weight)| {
         left -= weight;
@@ -66,7 +66,7 @@ fn in_proportion(weights: &[(usize, f64)], draws: &mut Draws) -> Option<usize> {
     Some(reached.unwrap_or(last).0)
 }
 
-/// How fast the share of empty cells grows along each axis.
+/// The gradient of the share of empty cells, along each axis.
 fn slope_on_grid(grid: &Grid, empty: &[f32], cell: usize) -> Option<Vec<f64>> {
     let at = grid.coordinates(cell)?;
     let share = |axis: usize, i: usize| {
@@ -81,7 +81,7 @@ fn slope_on_grid(grid: &Grid, empty: &[f32], cell: usize) -> Option<Vec<f64>> {
     Some(at.iter().enumerate().map(slope).collect())
 }
 
-/// The same among centroids: differences to the cells nearby, nearer ones counting more.
+/// The gradient among centroids: differences to the surrounding cells, weighted by distance.
 fn slope_around(spacing: &Spacing<'_>, empty: &[f32], cell: usize) -> Vec<f64> {
     let here = spacing.position(cell);
     let mut slope = vec![0.0; here.len()];
@@ -93,10 +93,10 @@ fn slope_around(spacing: &Spacing<'_>, empty: &[f32], cell: usize) -> Vec<f64> {
     slope
 }
 
-/// The same way, [`REACH`] long.
+/// The same direction, with norm [`REACH`].
 fn of_reach(slopes: Vec<f64>) -> Option<Vec<f64>> {
     let length = slopes.iter().map(|slope| slope * slope).sum::<f64>().sqrt();
-    // Less is a rounding error.
+    // Anything smaller is a rounding error.
     (length > 1e-6).then(|| slopes.iter().map(|slope| REACH * slope / length).collect())
 }
 
@@ -106,7 +106,7 @@ mod tests {
     use magpie_qd::{Acceptance, Candidate, Cvt, Provenance};
     use magpie_random::Stream;
 
-    /// Cells in which those with coordinates that `is_filled` are filled.
+    /// An archive whose occupied cells are those whose coordinates satisfy `is_filled`.
     fn archives(dims: &[usize], is_filled: impl Fn(&[usize]) -> bool) -> ArchivePair {
         let grid = Grid::new(dims.to_vec(), vec![0.0; dims.len()], vec![1.0; dims.len()]).unwrap();
         let rule = Acceptance::Soft { learning_rate: 0.5, threshold_min: 0.0 };
@@ -140,7 +140,7 @@ mod tests {
             assert_eq!(targets.len(), 200);
             let column = |target: &RestartTarget| target.cell / 12;
             let near = targets.iter().filter(|target| (6..14).contains(&column(target))).count();
-            // All ten columns alike would give 80.
+            // A uniform draw over all ten columns would give 80.
             assert!(near > 150, "{near}");
             for RestartTarget { cell, heading } in targets {
                 let heading = heading.expect("a slope");
@@ -178,7 +178,7 @@ mod tests {
         let row = targets(&archives(&[9], |at| at[0] > 4), &[]);
         assert_eq!(row.len(), 200);
         assert!(row.iter().all(|target| target.heading == Some(vec![-2.0])));
-        // A dimension of one cell has no slope.
+        // A dimension with one cell has no gradient.
         let four = targets(&archives(&[3, 5, 1, 3], |at| at[1] < 2), &[]);
         assert!(four.len() == 200);
         assert!(

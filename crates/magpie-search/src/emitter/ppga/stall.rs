@@ -1,32 +1,33 @@
-//! Whether a search still gets on.
+//! Stall detection.
 //!
-//! Evaluations are noisy, so the soft archive accepts a few branches of a search policy that has long found what there
-//! is to find around it, and the paper's rule, a restart when none is accepted, hardly ever speaks. This one does: a
-//! search whose archive gains less than a fifth as fast as it has on average had better start elsewhere.
+//! PPGA restarts when the soft archive accepts no branch. Because evaluations are noisy, the soft archive accepts a few
+//! branches even if the search policy has long explored its surroundings, so that this rule hardly ever applies. This
+//! detector also reports a stall when the archive grows less than a fifth as fast as it has on average.
 
 use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 
-/// Below this share of its mean pace so far a search has come to a standstill. A score that grows like nᵃ with the
-/// iterations has a pace of a times its mean, so at one half whoever slows down more than √n, like ∛n, would be sent elsewhere
-/// every few iterations: those most that had begun well.
+/// The search has stalled if the archive's growth falls below this share of its mean growth. If a score grows like nᵃ
+/// with the iterations, its growth is a times the mean; with a threshold of one half, any search that slows down more
+/// than √n, such as ∛n, would restart every few iterations, especially after a good start.
 const STANDSTILL: f64 = 0.2;
 
-/// The archive's score, iteration by iteration, since the search policy was last put somewhere.
+/// The archive's score after each iteration since the last restart.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StallDetector {
     scores: VecDeque<f64>,
 }
 
 impl StallDetector {
-    /// From an archive with this score.
+    /// Starts with an archive of this score.
     pub fn from(score: f64) -> StallDetector {
         StallDetector { scores: VecDeque::from([score]) }
     }
 
-    /// Takes down the score after another iteration, of `iterations` in all, and says whether the last `patience` of them
-    /// brought less than a fifth of what an equal number has on average. 0 is endless patience.
+    /// Records the score after an iteration (the search has made `iterations` in total) and returns whether the last
+    /// `patience` iterations together gained less than a fifth of the average for as many iterations. A `patience` of 0
+    /// never reports a stall.
     pub fn has_stalled(&mut self, score: f64, iterations: u64, patience: u32) -> bool {
         let patience = patience as usize;
         if patience == 0 {
@@ -38,7 +39,7 @@ impl StallDetector {
         }
         self.scores.drain(..self.scores.len() - 1 - patience);
         let gained = (score - self.scores[0]) / patience as f64;
-        // A score below zero, for want of an offset, has no pace to compare with: then any gain will do.
+        // A score below zero, which lacks an offset, has no meaningful mean growth; then any gain is enough.
         gained <= STANDSTILL * score.max(0.0) / iterations as f64
     }
 }
@@ -60,7 +61,7 @@ mod tests {
         let steady: Vec<f64> = (1..=20).map(f64::from).collect();
         assert_eq!(stalls(3, &steady), [0_usize; 0]);
         let halts: Vec<f64> = (1..=8).map(|i| f64::from(i.min(5))).collect();
-        // After 7 iterations the last three together brought as much as one before; after 8 they brought nothing.
+        // After 7 iterations the last three together gained as much as one before; after 8 they gained nothing.
         assert_eq!(stalls(3, &halts), [8]);
         assert_eq!(stalls(0, &halts), [0_usize; 0]);
     }

@@ -1,4 +1,4 @@
-//! A policy at play, outside of training.
+//! Running a policy outside of training.
 
 use magpie_envs::Chunk;
 use magpie_nn::gaussian::{Gaussian, normals};
@@ -11,19 +11,19 @@ use magpie_simd::{Isa, LANES, Pack};
 use crate::agent::{Networks, OBSERVATION_LIMIT, Policy};
 
 words! {
-    /// How a policy acts while it is evaluated.
+    /// How a policy chooses actions during evaluation.
     pub enum Actions {
-        /// As in training: drawn around the mean.
+        /// Sampled from the policy's distribution, as in training.
         Sampled = "drawn",
-        /// The mean itself.
+        /// The mean of the distribution.
         Mean = "mean",
     }
 }
 
-/// A policy at play in one chunk.
+/// Runs a policy in one chunk.
 ///
-/// Not on the fastest kernel: a policy should do the same on machines of every kind, and physics takes the time.
-pub(crate) struct Player {
+/// It does not use the fastest kernel: a policy should act identically on all machines, and physics dominates the time.
+pub(crate) struct PolicyRunner {
     network: Network,
     gaussian: Gaussian,
     normaliser: Frozen,
@@ -36,14 +36,14 @@ pub(crate) struct Player {
     drawn: Vec<Pack>,
 }
 
-impl Player {
-    pub fn new(networks: &Networks, policy: &Policy, isa: Isa, actions: Actions, seed: u64) -> Player {
+impl PolicyRunner {
+    pub fn new(networks: &Networks, policy: &Policy, isa: Isa, actions: Actions, seed: u64) -> PolicyRunner {
         let (weights, log_std) = policy.parameters.split_at(networks.actor.parameters());
         let mut network = Network::new(&networks.actor, isa, false);
         network.load(weights);
         let panels = magpie_envs::CHUNK / LANES;
         let room = |width: usize| vec![Pack::default(); panels * width];
-        Player {
+        PolicyRunner {
             network,
             gaussian: Gaussian::new(log_std),
             normaliser: policy.normaliser.freeze(OBSERVATION_LIMIT),
@@ -57,9 +57,9 @@ impl Player {
         }
     }
 
-    /// What to do next in the first `groups` groups, not yet limited to ±1.
+    /// Actions of the first `groups` groups, before clipping to ±1.
     pub fn act(&mut self, chunk: &Chunk, groups: usize) -> &[Pack] {
-        let Player { network, gaussian, normaliser, isa, actions, noise, trace, normal, chosen, drawn } =
+        let PolicyRunner { network, gaussian, normaliser, isa, actions, noise, trace, normal, chosen, drawn } =
             self;
         let (obs, act) = (network.shape().inputs(), network.shape().outputs());
         for (group, normal) in chunk.groups()[..groups].iter().zip(normal.chunks_mut(obs)) {
