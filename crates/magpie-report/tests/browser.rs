@@ -25,8 +25,8 @@ window.addEventListener("load", () => setTimeout(() => {
   const first = figures.filter((f) => f.getBoundingClientRect().height > 0).length;
   for (const axes of document.querySelectorAll(".axes"))
     for (const tab of axes.querySelectorAll(".tabs button")) { tab.click(); figures.forEach(look); }
-  const head = document.querySelector("#results table th:nth-child(5) button");
-  const scores = () => [...document.querySelector("#results tbody").rows].map((r) => Number(r.cells[4].dataset.v)).filter((v) => !isNaN(v));
+  const head = document.querySelector("#results table th:nth-child(6) button");
+  const scores = () => [...document.querySelector("#results tbody").rows].map((r) => Number(r.cells[5].dataset.v)).filter((v) => !isNaN(v));
   head.click();
   const sorted = scores().every((v, i, all) => i === 0 || all[i - 1] <= v);
   const svg = document.querySelector(".axis:not([hidden]) svg");
