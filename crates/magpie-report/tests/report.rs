@@ -31,7 +31,7 @@ fn everything_is_in_the_page_and_in_the_files() {
         "walker2d-vail-0-3: its archive is not shown",
         "hopper, jump: GAIL-EBC: no run with seed 3",
         "hopper-vail-2-1: left out",
-        "one-policy: left out: it is a run, but no search",
+        "one-policy: left out: it is a run of one policy",
         "walker2d, feet contact: runs differ in length, from 60 to 150",
     ] {
         assert!(said.contains(expected), "{expected} is not in\n{said}");
@@ -41,7 +41,8 @@ fn everything_is_in_the_page_and_in_the_files() {
     // A long table of pairs has a short one beside it.
     assert!(html.contains("Tukey’s HSD without and with curiosity"));
     // Twelve curves, a CCDF and intervals for each of three tasks; a map for each of five methods.
-    assert_eq!(html.matches("<figure").count(), 3 * (12 + 2 + 5));
+    // Demonstrations of two of them were measured as the runs measure.
+    assert_eq!(html.matches("<figure").count(), 3 * (12 + 2 + 5) + 2);
     for expected in [
         "GAIL-EBC",
         "as stored",
@@ -66,7 +67,7 @@ fn everything_is_in_the_page_and_in_the_files() {
         let all = std::fs::read_dir(out.join(name)).unwrap().map(|entry| entry.unwrap().path());
         all.collect::<Vec<_>>()
     };
-    assert_eq!(files("figures").len(), 2 * 57);
+    assert_eq!(files("figures").len(), 2 * 59);
     for file in files("tables") {
         let text = std::fs::read_to_string(&file).unwrap();
         if file.extension().is_some_and(|e| e == "csv") {
@@ -321,8 +322,8 @@ fn what_is_no_folder_of_runs_is_said_and_the_rest_is_shown() {
     assert!(error.contains("folders that `magpie train` made"), "{error}");
     for expected in [
         "nowhere: left out: there is no such folder",
-        "file: left out: it is no folder",
-        "empty: left out: no run is in it",
+        "file: left out: this is not a folder",
+        "empty: left out: there is no run in it",
     ] {
         assert!(said(&report).contains(expected), "{expected} is not in\n{}", said(&report));
         assert!(error.contains(expected), "{expected} is not in\n{error}");
@@ -402,6 +403,8 @@ fn rows_and_tables_without_content_are_left_out() {
     let expected = [
         "ccdf.csv",
         "curves.csv",
+        "demonstrations.csv",
+        "demonstrations.tex",
         "iqm.csv",
         "iqm.tex",
         "results-as-in-the-paper.tex",
@@ -453,7 +456,7 @@ fn a_report_takes_the_place_of_an_earlier_one() {
     assert_eq!(names(&at("again/figures")), figures);
     assert_eq!(names(&at("again/tables")), names(&at("fresh/tables")));
 
-    // Beside a page that is somebody else's nothing is removed.
+    // Beside a page that magpie did not write nothing is removed.
     std::fs::create_dir_all(at("foreign/figures")).unwrap();
     std::fs::write(at("foreign/figures/mine.svg"), "mine").unwrap();
     std::fs::write(at("foreign/report.html"), "<title>mine</title>").unwrap();
@@ -743,4 +746,85 @@ fn the_compact_test_has_a_row_for_each_pair_and_two_columns_for_each_task() {
     let long = written(folder.path(), "tables/tukey.csv");
     assert!(long.contains(&format!(",{},", rows[0][5])), "the p of the long table: {long}");
     assert!(written(folder.path(), "tables/tukey-pairs.tex").contains("\\mathbf"));
+}
+
+#[test]
+fn demonstrations_are_summed_up_beside_the_papers_and_drawn_among_the_elites() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    Sketch::default().write(&at("bundled"));
+    Sketch { demos: Demos::Own, seed: 2, ..Sketch::default() }.write(&at("own"));
+    Sketch { change: |config| config.demos.count = Some(1), seed: 3, ..Sketch::default() }.write(&at("one"));
+    let table = written(folder.path(), "tables/demonstrations.csv");
+    let row = |start: &str, attribute: &str| -> Vec<f64> {
+        let row = table.lines().find(|line| line.contains(start) && line.contains(attribute));
+        let row = row.unwrap_or_else(|| panic!("{start}, {attribute}: {table}"));
+        row.rsplit(',').take(4).map(|number| number.parse().unwrap_or(f64::NAN)).collect()
+    };
+    // From the last column on: std, mean, max, min.
+    let returns = row(",own ", ",return,");
+    assert_eq!((returns[1], returns[2], returns[3]), (1150.0, 1300.0, 1000.0));
+    assert!((returns[0] - 12_500f64.sqrt()).abs() < 1e-9, "divisor n: {table}");
+    assert_eq!(row(",own ", ",length,"), [0.0, 2.0, 2.0, 2.0]);
+    assert_eq!(row(",paper,4,", ",return,"), [1123.7, 2372.3, 3721.8, 1147.9]);
+    assert_eq!(row("the first 1\",1,", ",return,")[0], 0.0);
+    let out = tempfile::tempdir().unwrap();
+    of(folder.path()).write(out.path()).unwrap();
+    let figures = names(&out.path().join("figures"));
+    let drawn: Vec<&String> =
+        figures.iter().filter(|name| name.contains("-demonstrations-") && name.ends_with(".svg")).collect();
+    assert_eq!(drawn.len(), 3, "{figures:?}");
+    let svg = std::fs::read_to_string(out.path().join("figures").join(drawn[2])).unwrap();
+    for expected in ["the best 500", "4 demonstrations", "elites of GAIL"] {
+        assert!(svg.contains(expected), "{expected} in {}", drawn[2]);
+    }
+    // Where there are runs with the true reward, theirs are the elites.
+    Sketch { model: ModelName::True, ..Sketch::default() }.write(&at("true"));
+    let out = tempfile::tempdir().unwrap();
+    of(folder.path()).write(out.path()).unwrap();
+    let svg = std::fs::read_to_string(out.path().join("figures").join(drawn[2])).unwrap();
+    assert!(svg.contains("elites of true reward"), "{svg}");
+}
+
+/// A task file, emitters of one's own choice and the bonus by visits: what is not the usual is shown all the same.
+#[test]
+fn task_files_and_other_emitters_and_bonuses_are_told_apart() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let change: [fn(&mut Config); 3] = [
+        |_| {},
+        |config| config.search.emitters = vec!["ppga".parse().unwrap(), "iso_line".parse().unwrap()],
+        |config| config.search.curiosity.novelty = magpie_search::Novelty::Visits,
+    ];
+    for (i, change) in change.into_iter().enumerate() {
+        Sketch { change, curiosity: 2.0, ..Sketch::default() }.write(&at(&format!("run-{i}")));
+    }
+    let methods = || {
+        let found = collect(&[folder.path().to_owned()]).unwrap();
+        let names = |scene: &magpie_report::runs::Scene| {
+            scene.methods.iter().map(|m| m.name.clone()).collect::<Vec<_>>()
+        };
+        scenes(found.runs, &mut Vec::new()).iter().flat_map(names).collect::<Vec<_>>()
+    };
+    let found = methods();
+    assert!(found.iter().any(|name| name.contains("emitters ppga + iso_line")), "{found:?}");
+    assert!(found.iter().any(|name| name.contains("novelty visits")), "{found:?}");
+    // Two task files of one name, and the task that comes with magpie under it.
+    for (i, text) in ["name = \"walker2d\"", "name = \"walker2d\" # another"].into_iter().enumerate() {
+        let run = at(&format!("file-{i}"));
+        Sketch { model: ModelName::Vail, ..Sketch::default() }.write(&run);
+        std::fs::write(run.join("task.toml"), text).unwrap();
+        let config = std::fs::read_to_string(run.join("config.toml")).unwrap();
+        std::fs::write(run.join("config.toml"), config.replace("[world]", "[world]\ntask = \"task.toml\""))
+            .unwrap();
+    }
+    Sketch { model: ModelName::Vail, ..Sketch::default() }.write(&at("file-none"));
+    let found = methods();
+    let of_files = found.iter().filter(|name| name.starts_with("VAIL, task file ")).count();
+    assert!(of_files == 2 && found.contains(&"VAIL".to_owned()), "{found:?}");
+    let report = of(folder.path());
+    assert!(report.notes().is_empty() || !said(&report).contains("left out"), "{}", said(&report));
+    let beside: Vec<String> = published(folder.path()).into_iter().map(|(name, _)| name).collect();
+    let of_vail: Vec<&String> = beside.iter().filter(|name| !name.contains("novelty")).collect();
+    assert_eq!(of_vail, ["VAIL"], "a file of the same name is another task: {beside:?}");
 }

@@ -214,6 +214,10 @@ fn of_archive(args: &Args, run: &Path) -> anyhow::Result<()> {
     if let Some(table) = &args.table {
         may_write(table, &[])?;
     }
+    let verified = open.path.with_file_name(VERIFIED);
+    if args.save {
+        may_write(&verified, &[&open.path])?;
+    }
     let evaluation = evaluate_archive(&open, selection, &options)?;
     if let Some(table) = &args.table {
         evaluation.write_table(archive, table)?;
@@ -224,9 +228,8 @@ fn of_archive(args: &Args, run: &Path) -> anyhow::Result<()> {
         _ => {}
     }
     if args.save {
-        let path = open.path.with_file_name(VERIFIED);
-        evaluation.save_verified(archive, &path)?;
-        writeln!(std::io::stdout(), "the corrected archive is in {}", path.display())?;
+        evaluation.save_verified(archive, &verified)?;
+        writeln!(std::io::stdout(), "the corrected archive is in {}", verified.display())?;
     }
     let folder = open.folder().display();
     match evaluation.keep(open.folder()) {

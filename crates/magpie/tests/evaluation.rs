@@ -80,6 +80,8 @@ fn every_finished_run_below_a_folder_is_evaluated_once() {
     let info = succeed(&["archive", "info", text(&verified)]);
     assert!(info.starts_with("hopper, measured by feet_contact, after 2 iterations"), "{info}");
     succeed(&["eval", text(&verified), "--best", "--episodes", "1"]);
+    let over_itself = said(&magpie(&["eval", text(&verified), "--episodes", "1", "--save"]));
+    assert!(over_itself.contains("the file to read"), "{over_itself}");
     for (arguments, message) in [
         (["eval", "RUNS", "--best"], "for a single run"),
         (["eval", "RUNS", "--table=t.csv"], "for a single run"),

@@ -83,7 +83,7 @@ pub(super) fn sheet(scenes: &[Scene]) -> Result<Sheet, ReportError> {
     Ok(Sheet { slug: "curiosity-cells", title: "What the effect is made of", columns, rows })
 }
 
-/// Of each seed for which both methods have an archive, in the same cells.
+/// The split for each seed for which both methods have an archive over the same cells.
 fn splits(plain: &Method, curious: &Method) -> Vec<Split> {
     let of_seed = |seed: u64| plain.runs.iter().find(|run| run.settings.seed == seed);
     let split = |with: &Run| {

@@ -168,7 +168,7 @@ pub(super) fn too_few_for_intervals(scenes: &[Scene]) -> bool {
     scenes.iter().flat_map(|scene| &scene.methods).any(|method| method.runs.len() < FEWEST_RUNS)
 }
 
-/// The inter-quartile means of the score of a scene; `None` if there is but one method.
+/// The inter-quartile means of the score of a scene; `None` if there is only one method.
 pub(super) fn picture(scene: &Scene) -> Result<Option<Picture>, ReportError> {
     let score = scene.score();
     let mut dots = Vec::new();

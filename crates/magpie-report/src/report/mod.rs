@@ -3,6 +3,7 @@
 mod archives;
 mod cells;
 mod comparisons;
+mod demonstrations;
 mod learning;
 mod page;
 mod published;
@@ -43,6 +44,8 @@ struct Chapter {
     /// Curves of all metrics along each axis.
     learning: Vec<(Axis, Vec<Picture>)>,
     maps: Vec<Picture>,
+    /// Where demonstrations lie.
+    demonstrations: Vec<Picture>,
     /// How many cells are how good, and inter-quartile means.
     summaries: Vec<Picture>,
     tukey: Sheet,
@@ -72,6 +75,7 @@ pub struct Report {
     tukey_pairs: Sheet,
     /// Whether some method has too few seeds for an interval.
     few_seeds: bool,
+    demonstrations: Sheet,
     /// What tells methods apart.
     methods: Sheet,
     every_run: Sheet,
@@ -105,8 +109,9 @@ pub fn report(places: &[PathBuf]) -> Result<Report, ReportError> {
     let every_run = results::runs(&scenes);
     let tukey_pairs = comparisons::tukey_pairs(&scenes);
     let methods = results::methods(&scenes);
+    let demonstrations = demonstrations::sheet(&scenes);
     let mut files = Vec::new();
-    // A table without rows is no file: who includes it would have a head over nothing.
+    // A table without rows gets no file: including it would show a header over nothing.
     for (name, text, head) in [("curves", curves, learning::CSV_HEAD), ("ccdf", shares, archives::CCDF_HEAD)]
     {
         if text != head {
@@ -114,7 +119,9 @@ pub fn report(places: &[PathBuf]) -> Result<Report, ReportError> {
         }
     }
     files.push(("tables/results-as-in-the-paper.tex".to_owned(), paper_table.latex()));
-    for sheet in [&results, &iqm, &curiosity, &cells, &every_test, &tukey_pairs, &methods, &every_run] {
+    for sheet in
+        [&results, &iqm, &curiosity, &cells, &every_test, &tukey_pairs, &demonstrations, &methods, &every_run]
+    {
         if sheet.rows.is_empty() {
             continue;
         }
@@ -133,6 +140,7 @@ pub fn report(places: &[PathBuf]) -> Result<Report, ReportError> {
         cells,
         tukey_pairs,
         few_seeds: comparisons::too_few_for_intervals(&scenes),
+        demonstrations,
         methods,
         every_run,
         files,
@@ -180,6 +188,10 @@ fn chapter(
         slug,
         learning,
         maps: archives::maps(scene)?.into_iter().map(|picture| named(picture, names)).collect(),
+        demonstrations: demonstrations::pictures(scene)?
+            .into_iter()
+            .map(|picture| named(picture, names))
+            .collect(),
         summaries,
         tukey,
         untested,
@@ -234,12 +246,12 @@ impl Report {
     fn pictures(&self) -> impl Iterator<Item = &Picture> {
         self.chapters.iter().flat_map(|chapter| {
             let learning = chapter.learning.iter().flat_map(|(_, pictures)| pictures);
-            learning.chain(&chapter.maps).chain(&chapter.summaries)
+            learning.chain(&chapter.maps).chain(&chapter.demonstrations).chain(&chapter.summaries)
         })
     }
 }
 
-/// Removes the files directly in a folder whose names end so. Folders and links are somebody else's.
+/// Removes the files directly in a folder that have one of these endings. Folders and links are not ours.
 fn clear(folder: &Path, endings: &[&str]) -> std::io::Result<()> {
     for entry in std::fs::read_dir(folder)? {
         let entry = entry?;

@@ -17,7 +17,8 @@ const SCRIPT: &str = include_str!("page/script.js");
 
 /// How the title begins and what the heading is: by them a page is known to be one of ours.
 const TITLE: &str = "<title>magpie: ";
-const HEADING: &str = "<h1>What the runs say</h1>";
+const HEADING: &str = "<h1>Comparison of runs</h1>";
+const EARLIER_HEADING: &str = "<h1>What the runs say</h1>";
 
 /// The names of places on every page.
 pub(super) const PLACES: [&str; 7] = ["results", "notes", "certainty", "runs", "methods", "files", "hint"];
@@ -34,7 +35,7 @@ pub(super) fn html(report: &Report) -> String {
     notes(&mut body, report);
     results(&mut body, report);
     for chapter in &report.chapters {
-        self::chapter(&mut body, chapter);
+        self::chapter(&mut body, chapter, &report.demonstrations.part(&chapter.title));
     }
     certainty(&mut body, report);
     section(&mut body, "runs", "Runs", &runs_of(report));
@@ -51,7 +52,7 @@ pub(super) fn html(report: &Report) -> String {
 
 /// Whether a page was made here.
 pub(super) fn is_ours(page: &str) -> bool {
-    page.contains(TITLE) && page.contains(HEADING)
+    page.contains(TITLE) && [HEADING, EARLIER_HEADING].iter().any(|heading| page.contains(heading))
 }
 
 /// Writing into a string cannot fail.
@@ -127,7 +128,7 @@ fn results(body: &mut String, report: &Report) {
     section(body, "results", report.results.title, &content);
 }
 
-fn chapter(body: &mut String, chapter: &Chapter) {
+fn chapter(body: &mut String, chapter: &Chapter, demonstrations: &Sheet) {
     let mut content = String::from("<h3>Learning curves</h3>\n");
     if chapter.negative {
         content += &paragraph(
@@ -157,6 +158,15 @@ fn chapter(body: &mut String, chapter: &Chapter) {
             "For each method, the run with the median QD-Score. All maps share one colour scale; grey cells are empty.",
         );
         content += &grid(&chapter.maps);
+    }
+    if !demonstrations.rows.is_empty() {
+        content += "<h3>Demonstrations</h3>\n";
+        content += &paragraph(
+            "The demonstrations that rewards were learned from, as in the paper’s appendix. Standard deviations are over the \
+             episodes (divisor n). Pictures show the elites of an archive, the best of them, and the demonstrations.",
+        );
+        content += &demonstrations.html();
+        content += &grid(&chapter.demonstrations);
     }
     if !chapter.summaries.is_empty() {
         content += "<h3>Summaries</h3>\n";

@@ -105,11 +105,9 @@ fn of_so_many(scene: &Scene, family: &str, number: usize) -> Option<Published> {
 /// What is other about an experiment.
 fn in_words(departures: &[Departure]) -> String {
     const AT_MOST: usize = 4;
-    let value = |value: &Option<String>| value.clone().unwrap_or_else(|| "not set".to_owned());
-    let said = departures
-        .iter()
-        .take(AT_MOST)
-        .map(|d| format!("`{}` is {} and there {}", d.key, value(&d.here), value(&d.paper)));
+    let paper = |departure: &Departure| departure.paper.clone().unwrap_or_else(|| "not set".to_owned());
+    let said =
+        departures.iter().take(AT_MOST).map(|d| format!("`{}` is {} and there {}", d.key, d.here, paper(d)));
     let mut said: Vec<String> = said.collect();
     if departures.len() > AT_MOST {
         said.push(format!("and {} more", departures.len() - AT_MOST));

@@ -104,19 +104,16 @@ impl Settings {
     /// curiosity pays for, who proposes policies, the cells. How much is spent, and on what, does not.
     pub fn departures(&self) -> Vec<Departure> {
         let Some(paper) = self.of_the_paper() else { return Vec::new() };
-        let keys: std::collections::BTreeSet<&String> =
-            self.others.keys().chain(paper.others.keys()).collect();
-        let departs = |key: &&String| {
-            let (here, there) = (self.others.get(*key), paper.others.get(*key));
-            // A key that an older run does not know says nothing.
-            let known = here.is_some() || may_be_left_out(key);
-            EXPERIMENT.iter().any(|start| key.starts_with(start)) && known && here != there
+        // A key that an older run does not have says nothing: the world was that of the task, say.
+        let departs = |(key, here): &(&String, &String)| {
+            EXPERIMENT.iter().any(|start| key.starts_with(start)) && paper.others.get(*key) != Some(here)
         };
-        let value = |settings: &Settings, key: &String| settings.others.get(key).cloned();
-        keys.into_iter()
-            .filter(departs)
-            .map(|key| Departure { key: key.clone(), here: value(self, key), paper: value(&paper, key) })
-            .collect()
+        let departure = |(key, here): (&String, &String)| Departure {
+            key: key.clone(),
+            here: here.clone(),
+            paper: paper.others.get(key).cloned(),
+        };
+        self.others.iter().filter(departs).map(departure).collect()
     }
 
     /// Model and curiosity as the paper names them: `GAIL`, `GAIL-EBC`.
@@ -141,8 +138,8 @@ const EXPERIMENT: [&str; 5] = [
 pub struct Departure {
     /// Its key.
     pub key: String,
-    /// Its value; `None` if it is not set.
-    pub here: Option<String>,
+    /// Its value.
+    pub here: String,
     /// Its value in the paper; `None` if it is not set there.
     pub paper: Option<String>,
 }
@@ -280,6 +277,10 @@ mod tests {
         );
         let iso_line = |config: &mut Config| config.search.emitters = vec!["iso_line".parse().unwrap()];
         assert_eq!(of(&iso_line, Method::Paper), ["search.emitters"]);
+        // A run of a version that knew no other worlds.
+        let old = "task = \"walker2d\"\nmeasure = \"feet_contact\"\nseed = 3\niterations = 9\nreward = \"gail\"\n\
+                   [search.archive]\nresolution = 50\n[search.curiosity]\nweight = 0.0\n";
+        assert_eq!(read(old).unwrap().unwrap().departures(), []);
     }
 
     #[test]

@@ -15,7 +15,7 @@ pub enum StatisticsError {
         /// What it may be.
         expected: &'static str,
     },
-    /// A comparison needs somebody to compare with.
+    /// A comparison of fewer than two groups.
     #[error("a comparison needs at least two groups, found {0}")]
     TooFewGroups(usize),
     /// Nothing can be said about no values.
