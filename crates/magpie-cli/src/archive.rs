@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use magpie_learn::Actions;
 use magpie_run::operations::{
-    ArchiveInfo, ExportFormat, OpenArchive, archive_info, export_archive, open_outline,
+    ArchiveInfo, ExportFormat, ExportOptions, OpenArchive, archive_info, export_archive, open_outline,
 };
 
 #[derive(clap::Args)]
@@ -33,18 +33,23 @@ struct Export {
     /// The folder of a run, or its archive.safetensors.
     run: PathBuf,
     /// csv: one line an elite, with the columns of a pyribs archive. npz: one row a cell, with the arrays of a QDax
-    /// repertoire, and the elites' observation normalisers as obs_mean and obs_var.
+    /// repertoire, and the elites' observation normalisers as obs_mean and obs_var. qdax: the same arrays as a folder of npy
+    /// files, which `MapElitesRepertoire.load` reads (give it the folder with a slash at the end).
     #[arg(long, value_enum)]
     format: FormatArg,
-    /// File to write; archive.csv or archive.npz beside the archive if not given.
+    /// File to write, for qdax a folder; archive.csv, archive.npz or archive-qdax beside the archive if not given.
     #[arg(long)]
     out: Option<PathBuf>,
+    /// Leave out the policies, which are nearly all of the file, and write returns and measures only.
+    #[arg(long)]
+    no_solutions: bool,
 }
 
 #[derive(Clone, Copy, clap::ValueEnum)]
 enum FormatArg {
     Csv,
     Npz,
+    Qdax,
 }
 
 pub fn run(args: &Args) -> anyhow::Result<()> {
@@ -55,9 +60,11 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
             let format = match export.format {
                 FormatArg::Csv => ExportFormat::Csv,
                 FormatArg::Npz => ExportFormat::Npz,
+                FormatArg::Qdax => ExportFormat::Qdax,
             };
-            let out = export.out.clone().unwrap_or_else(|| open.path.with_extension(format.extension()));
-            export_archive(&open.archive, format, &out)?;
+            let out = export.out.clone().unwrap_or_else(|| open.path.with_file_name(format.usual_name()));
+            let options = ExportOptions { format, policies: !export.no_solutions };
+            export_archive(&open.archive, options, &out)?;
             writeln!(std::io::stdout(), "{} elites written to {}", open.archive.elites.len(), out.display())?;
             Ok(())
         }

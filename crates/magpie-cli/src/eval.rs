@@ -1,16 +1,17 @@
 //! `magpie eval`: whole episodes with a trained policy, or with elites of an archive.
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use anyhow::bail;
 use magpie_learn::{Actions, Evaluation};
 use magpie_qd::Metrics;
 use magpie_run::operations::{
-    ArchiveEvaluation, EvaluateOptions, OpenArchive, Selection, evaluate_archive, evaluate_policy,
-    holds_archive, may_write,
+    ArchiveEvaluation, EvaluateOptions, Kept, OpenArchive, OtherWorld, Selection, Standing, VERIFIED,
+    evaluate_archive, evaluate_policy, holds_archive, may_write, runs_below, standing,
 };
-use magpie_run::{About, EnvOverrides, SavedArchive, SavedElite};
+use magpie_run::{About, EnvOverrides, SavedElite, WorldChanges};
 
 use crate::session;
 use crate::world::WorldArgs;
@@ -18,8 +19,11 @@ use crate::world::WorldArgs;
 #[derive(clap::Args)]
 pub struct Args {
     /// The folder of a run, its archive.safetensors or its policy.safetensors. The world is that of the run, with the
-    /// changes named here.
-    run: PathBuf,
+    /// changes named here. Of several, and of a folder with runs in it, such as that of a sweep, every finished run is
+    /// evaluated whose reevaluation.csv is missing, of an earlier archive, or of fewer episodes: a command that was stopped
+    /// goes on where it was.
+    #[arg(required = true, value_name = "RUN|FOLDER")]
+    runs: Vec<PathBuf>,
     /// Of an archive, all elites: the corrected QD-Score and coverage beside the stored ones. This is what is done if
     /// no elite is named. In the folder of a run, in its own world and with drawn actions, the result is kept as
     /// reevaluation.csv, where `magpie report` finds it.
@@ -48,6 +52,10 @@ pub struct Args {
     /// Of an archive: CSV file for one line an elite, stored and measured again.
     #[arg(long, value_name = "FILE")]
     table: Option<PathBuf>,
+    /// Of whole archives, keep the corrected one beside each as archive-verified.safetensors: every elite in its new cell,
+    /// with its new return and measures.
+    #[arg(long, conflicts_with_all = ["best", "cell"])]
+    save: bool,
     /// Number of threads; all cores if not given.
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
@@ -72,6 +80,11 @@ impl From<ActionsArg> for Actions {
 }
 
 impl Args {
+    /// Whether elites are run as they were when they were found, as far as the options say.
+    fn is_as_found(&self) -> bool {
+        self.actions.is_none() && self.world.changes() == WorldChanges::default()
+    }
+
     fn options(&self, episodes: u32, world: EnvOverrides) -> EvaluateOptions {
         EvaluateOptions {
             episodes: self.episodes.unwrap_or(episodes),
@@ -84,46 +97,163 @@ impl Args {
 
 pub fn run(args: &Args) -> anyhow::Result<()> {
     session::threads(args.threads)?;
-    if holds_archive(&args.run)? { of_archive(args) } else { of_policy(args) }
+    match &args.runs[..] {
+        [run] if !is_folder_of_runs(run) => match holds_archive(run)? {
+            true => of_archive(args, run),
+            false => of_policy(args, run),
+        },
+        runs => of_runs(args, runs),
+    }
 }
 
-fn of_archive(args: &Args) -> anyhow::Result<()> {
-    let open = OpenArchive::open(&args.run)?;
+/// Whether runs are to be looked for in a folder, because it is none itself.
+fn is_folder_of_runs(path: &Path) -> bool {
+    let of_run = ["config.toml", "archive.safetensors", "policy.safetensors"];
+    path.is_dir() && !of_run.iter().any(|file| path.join(file).is_file())
+}
+
+/// Episodes of each elite of a whole archive.
+const EPISODES_OF_ALL: u32 = 10;
+/// Episodes of a single policy.
+const EPISODES_OF_ONE: u32 = 100;
+
+/// All finished runs at these places, one after the other.
+fn of_runs(args: &Args, places: &[PathBuf]) -> anyhow::Result<()> {
+    if args.best || args.cell.is_some() || args.table.is_some() || args.measure.is_some() {
+        bail!("--best, --cell, --table and --measure are for a single run; name one");
+    }
+    let mut runs = Vec::new();
+    for run in places.iter().map(|place| runs_below(place)).collect::<Result<Vec<_>, _>>()?.concat() {
+        if !runs.contains(&run) {
+            runs.push(run);
+        }
+    }
+    if runs.is_empty() {
+        bail!("no run was found in {}; name folders that `magpie train` made", places[0].display());
+    }
+    let mut failed = 0;
+    for (number, run) in runs.iter().enumerate() {
+        let line = format!("{}/{} {}", number + 1, runs.len(), run.display());
+        let said = of_one(args, run).unwrap_or_else(|error| {
+            failed += 1;
+            format!("failed: {error:#}")
+        });
+        let mut out = std::io::stdout().lock();
+        writeln!(out, "{line}: {said}")?;
+        out.flush()?;
+    }
+    if failed > 0 {
+        bail!("{failed} of {} runs could not be evaluated; the others are done", runs.len());
+    }
+    Ok(())
+}
+
+/// One of several runs: what to say of it.
+fn of_one(args: &Args, run: &Path) -> anyhow::Result<String> {
+    let begun = Instant::now();
+    let episodes = args.episodes.unwrap_or(EPISODES_OF_ALL);
+    match standing(run, episodes, args.save)? {
+        Standing::Due => {}
+        // In another world, or acting otherwise, nothing is kept that could be current.
+        Standing::Current(_) if !args.is_as_found() => {}
+        Standing::Current(before) => {
+            return Ok(format!(
+                "skipped: reevaluation.csv is current, with {} episodes each",
+                before.episodes
+            ));
+        }
+        Standing::Unfinished { made, planned } => {
+            return Ok(format!("skipped: {made} of {planned} iterations; finish it, or name it alone"));
+        }
+        Standing::NoArchive => return Ok("skipped: it holds no archive".to_owned()),
+    }
+    let open = OpenArchive::open(run)?;
+    let options = args.options(episodes, open.world());
+    let evaluation = evaluate_archive(&open, Selection::All, &options)?;
+    let Some(now) = &evaluation.corrected else { return Ok("nothing to run".to_owned()) };
+    let stored = open.archive.metrics();
+    let mut said = format!(
+        "{episodes} episodes each, QD-Score {:.0} stored, {:.0} {}; coverage {:.2} %, {:.2} %",
+        stored.qd_score,
+        now.qd_score,
+        heading(&open, &evaluation),
+        100.0 * stored.coverage,
+        100.0 * now.coverage
+    );
+    if let Some(OtherWorld { here, .. }) = &evaluation.other_world {
+        said += &format!("; world: {here}, so that nothing is kept");
+    }
+    if args.save {
+        evaluation.save_verified(&open.archive, &run.join(VERIFIED))?;
+    }
+    match evaluation.keep(run).transpose()? {
+        Some(Kept::HasMoreEpisodes(before)) => {
+            said += &format!("; the kept one has {} episodes and stays", before.episodes);
+        }
+        Some(Kept::Written) | None => {}
+    }
+    Ok(format!("{said} ({})", session::duration(begun.elapsed().as_secs_f64())))
+}
+
+/// What the numbers of now are called: they correct the stored ones only if nothing else has changed.
+fn heading(open: &OpenArchive, evaluation: &ArchiveEvaluation<'_>) -> &'static str {
+    let as_found = evaluation.other_world.is_none() && evaluation.actions == open.archive.about.actions;
+    if as_found { "corrected" } else { "now" }
+}
+
+fn of_archive(args: &Args, run: &Path) -> anyhow::Result<()> {
+    let open = OpenArchive::open(run)?;
     let archive = &open.archive;
     let selection = match &args.cell {
         Some(cell) => Selection::Cell(archive.about.cell_named(cell)?),
         None if args.best => Selection::Best,
         None => Selection::All,
     };
-    let options = args.options(if selection == Selection::All { 10 } else { 100 }, open.world());
+    let episodes = if selection == Selection::All { EPISODES_OF_ALL } else { EPISODES_OF_ONE };
+    let options = args.options(episodes, open.world());
     if let Some(table) = &args.table {
         may_write(table, &[])?;
+    }
+    let verified = open.path.with_file_name(VERIFIED);
+    if args.save {
+        may_write(&verified, &[&open.path])?;
     }
     let evaluation = evaluate_archive(&open, selection, &options)?;
     if let Some(table) = &args.table {
         evaluation.write_table(archive, table)?;
     }
     match (&evaluation.corrected, &evaluation.elites[..]) {
-        (Some(corrected), _) => print_all(archive, &evaluation, corrected, &options)?,
-        (None, [(elite, now)]) => print_one(&archive.about, elite, now, evaluation.actions, &options)?,
+        (Some(corrected), _) => print_all(&open, &evaluation, corrected, &options)?,
+        (None, [(elite, now)]) => print_one(&archive.about, elite, now, &evaluation, &options)?,
         _ => {}
     }
-    if let Some(result) = &evaluation.reevaluation {
-        let folder = open.folder();
-        match result.save(folder) {
-            Ok(()) => writeln!(std::io::stdout(), "kept for `magpie report` in {}", folder.display())?,
-            Err(e) => writeln!(std::io::stderr(), "not kept for `magpie report`: {e}")?,
-        }
+    if args.save {
+        evaluation.save_verified(archive, &verified)?;
+        writeln!(std::io::stdout(), "the corrected archive is in {}", verified.display())?;
+    }
+    let folder = open.folder().display();
+    match evaluation.keep(open.folder()) {
+        None => {}
+        Some(Ok(Kept::Written)) => writeln!(std::io::stdout(), "kept for `magpie report` in {folder}")?,
+        Some(Ok(Kept::HasMoreEpisodes(before))) => writeln!(
+            std::io::stderr(),
+            "not kept for `magpie report`: {folder}/reevaluation.csv has {} episodes for each elite, and this {}; remove it \
+             to have this instead",
+            before.episodes,
+            options.episodes
+        )?,
+        Some(Err(e)) => writeln!(std::io::stderr(), "not kept for `magpie report`: {e}")?,
     }
     Ok(())
 }
 
 fn print_all(
-    archive: &SavedArchive,
+    open: &OpenArchive,
     evaluation: &ArchiveEvaluation<'_>,
     now: &Metrics,
     options: &EvaluateOptions,
 ) -> anyhow::Result<()> {
+    let archive = &open.archive;
     let stored = archive.metrics();
     let elites = evaluation.elites.len();
     let mut out = std::io::stdout().lock();
@@ -134,7 +264,8 @@ fn print_all(
         options.episodes,
         manner(evaluation.actions)
     )?;
-    writeln!(out, "{:16} {:>12} {:>12}", "", "stored", "corrected")?;
+    print_world(&mut out, evaluation)?;
+    writeln!(out, "{:16} {:>12} {:>12}", "", "stored", heading(open, evaluation))?;
     let mut line = |name: &str, stored: f64, now: f64, digits: usize| {
         writeln!(out, "{name:16} {stored:12.digits$} {now:12.digits$}")
     };
@@ -151,12 +282,19 @@ fn print_one(
     about: &About,
     elite: &SavedElite,
     now: &Evaluation,
-    actions: Actions,
+    evaluation: &ArchiveEvaluation<'_>,
     options: &EvaluateOptions,
 ) -> anyhow::Result<()> {
     let mut out = std::io::stdout().lock();
     let cell = about.cell_name(elite.cell);
-    writeln!(out, "{}, elite of cell {cell}, {} episodes{}", about.task, options.episodes, manner(actions))?;
+    writeln!(
+        out,
+        "{}, elite of cell {cell}, {} episodes{}",
+        about.task,
+        options.episodes,
+        manner(evaluation.actions)
+    )?;
+    print_world(&mut out, evaluation)?;
     writeln!(out, "{:10} {:>10} {:>10}", "", "stored", "now")?;
     writeln!(out, "{:10} {:10.1} {:10.1}", "return", elite.objective, now.mean_return())?;
     writeln!(out, "{:10} {:10.1} {:10.1}", "length", elite.length, now.mean_length())?;
@@ -166,6 +304,15 @@ fn print_one(
     Ok(())
 }
 
+fn print_world(out: &mut dyn Write, evaluation: &ArchiveEvaluation<'_>) -> std::io::Result<()> {
+    match &evaluation.other_world {
+        Some(OtherWorld { here, found }) => {
+            writeln!(out, "world: {here} (the elites were found in: {found})")
+        }
+        None => Ok(()),
+    }
+}
+
 fn manner(actions: Actions) -> &'static str {
     match actions {
         Actions::Sampled => ", actions drawn as in training",
@@ -173,13 +320,14 @@ fn manner(actions: Actions) -> &'static str {
     }
 }
 
-fn of_policy(args: &Args) -> anyhow::Result<()> {
-    if args.all || args.best || args.cell.is_some() || args.table.is_some() {
-        bail!("{} is one policy: --all, --best, --cell and --table are for archives", args.run.display());
+fn of_policy(args: &Args, run: &Path) -> anyhow::Result<()> {
+    if args.all || args.best || args.save || args.cell.is_some() || args.table.is_some() {
+        bail!("{} is one policy: --all, --best, --cell, --save and --table are for archives", run.display());
     }
-    let folder = if args.run.is_dir() { Some(args.run.as_path()) } else { args.run.parent() };
-    let options = args.options(100, folder.map_or(Ok(EnvOverrides::default()), EnvOverrides::of_run)?);
-    let evaluation = evaluate_policy(&args.run, args.measure.as_deref(), &options)?;
+    let folder = if run.is_dir() { Some(run) } else { run.parent() };
+    let options =
+        args.options(EPISODES_OF_ONE, folder.map_or(Ok(EnvOverrides::default()), EnvOverrides::of_run)?);
+    let evaluation = evaluate_policy(run, args.measure.as_deref(), &options)?;
     let result = &evaluation.result;
     let mean = result.mean_return();
     let spread =

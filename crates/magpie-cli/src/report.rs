@@ -1,4 +1,4 @@
-//! `magpie report`: what many runs say together.
+//! `magpie report`: runs compared.
 
 use std::io::Write;
 use std::path::PathBuf;

@@ -4,7 +4,7 @@ use crate::axis::{ticks, widened};
 use crate::colour::of_series;
 use crate::error::PlotError;
 use crate::figure::{Anchor, Drawing, Figure, INK, Short, TICK, text_width};
-use crate::panel::{GRID, Panel, heading};
+use crate::panel::{GRID, Panel, elided, heading};
 
 /// A curve and, around it, a band.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -143,7 +143,7 @@ fn rounded([low, high]: [f64; 2], whole: bool) -> [f64; 2] {
     }
 }
 
-/// The points in pixels, those within one column of pixels put together: more is not to be seen.
+/// The points in pixels, averaged within each column of pixels: finer detail is invisible.
 fn thinned(points: &[Point], panel: &Panel) -> Vec<Point> {
     let column = |p: &Point| panel.x.pixel(p.x).round();
     points
@@ -175,13 +175,14 @@ fn legend(drawing: &mut Drawing, series: &[Series], left: f64, top: f64) -> f64 
     const ROW: f64 = 20.0;
     let (mut x, mut y) = (left, top);
     for (i, one) in series.iter().enumerate() {
-        let width = PIECE + 7.0 + text_width(&one.name, TICK) + 18.0;
+        let name = elided(&one.name, TICK, drawing.width - 10.0 - left - PIECE - 7.0);
+        let width = PIECE + 7.0 + text_width(&name, TICK) + 18.0;
         if x > left && x + width > drawing.width - 10.0 {
             (x, y) = (left, y + ROW);
         }
         let (colour, dash) = style(series, i);
         drawing.curve(&format!("M{} {}h{PIECE}", Short(x), Short(y - 4.5)), colour, dash, None);
-        drawing.text((x + PIECE + 7.0, y), TICK, Anchor::Start, INK, &one.name);
+        drawing.text((x + PIECE + 7.0, y), TICK, Anchor::Start, INK, &name);
         x += width;
     }
     y + 16.0

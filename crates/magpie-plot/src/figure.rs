@@ -15,7 +15,7 @@ pub const WIDE: f64 = 800.0;
 pub const NARROW: f64 = 460.0;
 /// Colour of text and axes: softer than black.
 pub(crate) const INK: &str = "#333333";
-/// Colour of what is said by the way.
+/// Colour of secondary text.
 pub(crate) const FAINT: &str = "#767676";
 /// Sizes of letters, in pixels.
 pub(crate) const TITLE: f64 = 20.0;
@@ -179,7 +179,7 @@ impl Drawing {
         ));
     }
 
-    fn push(&mut self, element: std::fmt::Arguments<'_>) {
+    pub(crate) fn push(&mut self, element: std::fmt::Arguments<'_>) {
         // Writing into a string cannot fail.
         let _ = self.body.write_fmt(element);
         self.body.push('\n');
@@ -214,7 +214,7 @@ pub(crate) fn text_width(text: &str, size: f64) -> f64 {
     size * text.chars().map(width).sum::<f64>()
 }
 
-/// A length with at most two decimals: finer is not to be seen.
+/// A length with at most two decimals: finer differences are invisible.
 pub(crate) struct Short(pub(crate) f64);
 
 impl Display for Short {

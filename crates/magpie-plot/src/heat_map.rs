@@ -230,7 +230,7 @@ enum Layout<'a> {
     Grid(&'a [usize]),
     /// Regions of centroids of two measures.
     Regions(&'a [f64]),
-    /// Boxes, so many along each axis, for centroids of more measures.
+    /// Boxes, this many along each axis, for centroids of more than two measures.
     Boxes(&'a [f64], usize),
 }
 

@@ -5,7 +5,7 @@ use crate::colour::of_series;
 use crate::curves::Labels;
 use crate::error::PlotError;
 use crate::figure::{Anchor, Drawing, Figure, INK, Short, TICK, text_width};
-use crate::panel::{Panel, heading};
+use crate::panel::{Panel, elided, heading};
 
 /// An estimate and where it would lie with other runs.
 #[derive(Debug, Clone, PartialEq)]
@@ -46,7 +46,8 @@ pub fn intervals(dots: &[Dot], labels: &Labels<'_>) -> Result<Figure, PlotError>
     for (i, dot) in dots.iter().enumerate() {
         let y = TOP + ROW * (i as f64 + 0.5);
         let (colour, _) = of_series(dot.style);
-        drawing.text((left - 10.0, y + 0.35 * TICK), TICK, Anchor::End, INK, &dot.name);
+        let name = elided(&dot.name, TICK, left - 14.0);
+        drawing.text((left - 10.0, y + 0.35 * TICK), TICK, Anchor::End, INK, &name);
         if let Some(ends) = dot.interval {
             let [low, high] = ends.map(|v| Short(panel.x.pixel(v)));
             drawing.curve(&format!("M{low} {}H{high}", Short(y)), colour, "", None);

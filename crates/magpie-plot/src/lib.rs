@@ -1,4 +1,5 @@
-//! Pictures of plain numbers: an archive as a [`heat_map`], learning curves as [`curves`], estimates as [`intervals`].
+//! Pictures of plain numbers: an archive as a [`heat_map`], learning curves as [`curves`], estimates as [`intervals`], points
+//! in the space of measures as a [`scatter`] plot.
 //!
 //! A [`Figure`] is SVG, for pages, and can be turned into PNG, for everything else; the font comes with the crate, so that
 //! a picture has the same pixels everywhere. Nothing here knows what a run is, or reads a file.
@@ -32,6 +33,7 @@ mod figure;
 mod heat_map;
 mod intervals;
 mod panel;
+mod scatter;
 mod voronoi;
 
 pub use curves::{Labels, Series, curves};
@@ -39,3 +41,4 @@ pub use error::PlotError;
 pub use figure::{Figure, NARROW, WIDE, escaped};
 pub use heat_map::{Dimension, HeatMap, Partition, Points, heat_map};
 pub use intervals::{Dot, intervals};
+pub use scatter::{Crowd, Mark, Scatter, scatter};

@@ -84,8 +84,10 @@ impl Panel {
 pub(crate) fn heading(drawing: &mut Drawing, left: f64, title: &str, subtitle: &str) {
     let size = if drawing.width > NARROW { TITLE } else { LABEL + 1.0 };
     let room = drawing.width - left - 20.0;
-    drawing.text((left, 34.0), fitting(title, size, room), Anchor::Start, INK, title);
-    drawing.text((left, 56.0), fitting(subtitle, TICK, room), Anchor::Start, FAINT, subtitle);
+    for (text, size, height, ink) in [(title, size, 34.0, INK), (subtitle, TICK, 56.0, FAINT)] {
+        let size = fitting(text, size, room);
+        drawing.text((left, height), size, Anchor::Start, ink, &elided(text, size, room));
+    }
 }
 
 /// What the colours mean: low at the bottom.
@@ -120,6 +122,21 @@ fn fitting(text: &str, size: f64, room: f64) -> f64 {
     if width <= room { size } else { (size * room / width).max(SMALLEST.min(size)).round() }
 }
 
+/// As much of a text as there is room for, with an ellipsis if that is not all.
+pub(crate) fn elided(text: &str, size: f64, room: f64) -> String {
+    if text_width(text, size) <= room {
+        return text.to_owned();
+    }
+    let mut kept = text.to_owned();
+    while kept.pop().is_some() {
+        let short = format!("{}…", kept.trim_end());
+        if text_width(&short, size) <= room {
+            return short;
+        }
+    }
+    String::new()
+}
+
 /// A rectangle between two corners, as a path.
 pub(crate) fn rectangle([left, top]: [f64; 2], [right, bottom]: [f64; 2]) -> String {
     format!(
@@ -130,4 +147,19 @@ pub(crate) fn rectangle([left, top]: [f64; 2], [right, bottom]: [f64; 2]) -> Str
         Short(bottom - top),
         Short(left - right)
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_has_no_room_is_cut_and_says_so() {
+        assert_eq!(elided("short", TICK, 100.0), "short");
+        let long = "a method with a name that goes on and on".repeat(5);
+        let short = elided(&long, TICK, 200.0);
+        assert!(short.ends_with('…') && long.starts_with(short.trim_end_matches('…')), "{short}");
+        assert!(text_width(&short, TICK) <= 200.0 && text_width(&short, TICK) > 150.0, "{short}");
+        assert_eq!(elided("text", TICK, 1.0), "");
+    }
 }

@@ -1,7 +1,8 @@
 //! Pictures as a user of the crate makes them.
 
 use magpie_plot::{
-    Dimension, Figure, HeatMap, Labels, Partition, PlotError, Points, Series, WIDE, curves, heat_map,
+    Crowd, Dimension, Figure, HeatMap, Labels, Mark, Partition, PlotError, Points, Scatter, Series, WIDE,
+    curves, heat_map, scatter,
 };
 use proptest::prelude::*;
 
@@ -218,4 +219,58 @@ proptest! {
             draw(shape, &cells, None, &[]).unwrap().png().unwrap();
         }
     }
+}
+
+fn scattered(count: usize, crowds: &[Crowd<'_>]) -> Result<Figure, PlotError> {
+    let dimensions = dimensions(count);
+    scatter(&Scatter {
+        title: "places <&>",
+        subtitle: "of three",
+        dimensions: &dimensions,
+        crowds,
+        width: WIDE,
+    })
+}
+
+#[test]
+fn crowds_lie_one_over_the_other_with_a_field_for_each_pair_of_dimensions() {
+    let rows = |count: usize, at: &[f64]| -> Vec<Vec<f64>> { at.iter().map(|&v| vec![v; count]).collect() };
+    for (count, fields) in [(2, 1), (3, 3), (4, 6)] {
+        // Two of the first crowd lie in one pixel.
+        let (all, few) = (rows(count, &[0.0, 0.0, 1.0, 99.0]), rows(count, &[1.0]));
+        let figure = scattered(
+            count,
+            &[
+                Crowd { name: "all", at: &all, mark: Mark::Everything },
+                Crowd { name: "chosen", at: &few, mark: Mark::Highlighted },
+            ],
+        );
+        let figure = figure.unwrap();
+        let svg = figure.svg();
+        // One more explains the mark.
+        assert_eq!(svg.matches("<circle").count(), fields + 1);
+        let squares = svg.split("<path ").filter(|path| path.contains("#009e73")).collect::<Vec<_>>();
+        assert_eq!(squares.len(), fields + 1);
+        assert_eq!(squares[1].matches('M').count(), 3, "{}", squares[1]);
+        assert!(svg.contains(">all</text>") && svg.contains("places &lt;&amp;&gt;"));
+        assert!(figure.png().unwrap().starts_with(b"\x89PNG"));
+    }
+    assert!(matches!(scattered(1, &[]), Err(PlotError::Shape { dimensions: 1, .. })));
+    let wrong = rows(3, &[0.0]);
+    let error = scattered(2, &[Crowd { name: "all", at: &wrong, mark: Mark::Chosen }]).unwrap_err();
+    assert_eq!(error, PlotError::Point { index: 0, found: 3, expected: 2 });
+    let unknown = rows(2, &[f64::NAN]);
+    assert!(scattered(2, &[Crowd { name: "all", at: &unknown, mark: Mark::Chosen }]).is_err());
+}
+
+#[test]
+fn long_names_stay_inside_the_picture() {
+    let name = "GAIL-EBC with many settings ".repeat(20);
+    let series = Series { name, x: vec![0.0, 1.0], mean: vec![0.0, 1.0], ..Series::default() };
+    let labels =
+        Labels { title: &"title ".repeat(60), subtitle: "", x: "x", whole_x: false, y: "y", width: 460.0 };
+    let figure = curves(&[series.clone()], &labels).unwrap();
+    let shown = figure.svg().split("<text ").filter(|text| text.contains('…')).count();
+    assert_eq!(shown, 2, "the title and the legend: {}", figure.svg());
+    assert!(figure.svg().contains(&format!("data-name=\"{}\"", series.name)), "whole for the pointer");
 }

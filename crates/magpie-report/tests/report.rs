@@ -4,11 +4,13 @@ mod common;
 
 use std::path::Path;
 
-use common::{Sketch, reevaluated, sweep};
+use common::{Demos, Sketch, reevaluated, reevaluated_by, sweep};
 use magpie_report::runs::{Metric, collect, scenes};
 use magpie_report::{Report, report};
 use magpie_rewards::ModelName;
+use magpie_run::train::Config;
 use magpie_run::{ArchiveOutline, load_outline};
+use magpie_settings::Method;
 
 fn of(folder: &Path) -> Report {
     report(&[folder.to_owned()]).unwrap()
@@ -29,15 +31,18 @@ fn everything_is_in_the_page_and_in_the_files() {
         "walker2d-vail-0-3: its archive is not shown",
         "hopper, jump: GAIL-EBC: no run with seed 3",
         "hopper-vail-2-1: left out",
-        "one-policy: left out: it is a run, but no search",
+        "one-policy: left out: it is a run of one policy",
         "walker2d, feet contact: runs differ in length, from 60 to 150",
     ] {
         assert!(said.contains(expected), "{expected} is not in\n{said}");
     }
     assert_eq!(report.runs(), 43);
     let html = report.html();
+    // A long table of pairs has a short one beside it.
+    assert!(html.contains("Tukey’s HSD without and with curiosity"));
     // Twelve curves, a CCDF and intervals for each of three tasks; a map for each of five methods.
-    assert_eq!(html.matches("<figure").count(), 3 * (12 + 2 + 5));
+    // Demonstrations of two of them were measured as the runs measure.
+    assert_eq!(html.matches("<figure").count(), 3 * (12 + 2 + 5) + 2);
     for expected in [
         "GAIL-EBC",
         "as stored",
@@ -62,7 +67,7 @@ fn everything_is_in_the_page_and_in_the_files() {
         let all = std::fs::read_dir(out.join(name)).unwrap().map(|entry| entry.unwrap().path());
         all.collect::<Vec<_>>()
     };
-    assert_eq!(files("figures").len(), 2 * 57);
+    assert_eq!(files("figures").len(), 2 * 59);
     for file in files("tables") {
         let text = std::fs::read_to_string(&file).unwrap();
         if file.extension().is_some_and(|e| e == "csv") {
@@ -139,7 +144,7 @@ fn what_only_some_runs_say_about_their_world_tells_them_apart() {
     let mut notes = Vec::new();
     let names: Vec<String> =
         scenes(found.runs, &mut notes)[0].methods.iter().map(|method| method.name.clone()).collect();
-    assert_eq!(names, ["GAIL, thigh 0.5", "GAIL, thigh –", "GAIL-EBC"]);
+    assert_eq!(names, ["GAIL, strength thigh 0.5", "GAIL", "GAIL-EBC"]);
     let folder = of(folder.path());
     let out = tempfile::tempdir().unwrap();
     folder.write(out.path()).unwrap();
@@ -201,14 +206,15 @@ fn archives_on_other_grids_are_not_compared_cell_by_cell() {
         Sketch { curiosity, ..Sketch::default() }.write(&at(name));
     }
     written(folder.path(), "tables/curiosity-cells.csv");
-    Sketch { task: "hopper", ..Sketch::default() }.write(&at("other"));
+    Sketch { change: |config| config.search.archive.resolution = 20, ..Sketch::default() }
+        .write(&at("other"));
     std::fs::copy(at("other/archive.safetensors"), at("plain/archive.safetensors")).unwrap();
     std::fs::remove_dir_all(at("other")).unwrap();
     assert!(!of(folder.path()).html().contains("What the effect is made of</h3>"));
 }
 
 #[test]
-fn a_task_that_is_none_is_no_part_of_the_page() {
+fn a_hostile_name_of_a_task_is_escaped_and_the_archive_of_another_left_out() {
     let folder = tempfile::tempdir().unwrap();
     Sketch::default().write(&folder.path().join("good"));
     let bad = folder.path().join("bad");
@@ -219,8 +225,13 @@ fn a_task_that_is_none_is_no_part_of_the_page() {
         config.lines().map(|line| if line.starts_with("task =") { task } else { line }).collect();
     std::fs::write(bad.join("config.toml"), changed.join("\n")).unwrap();
     let report = of(folder.path());
-    assert!(said(&report).contains("there is no task"), "{}", said(&report));
-    assert!(report.runs() == 1 && !report.html().contains("<script>alert"));
+    let said = said(&report);
+    assert!(said.contains("its archive is not shown: that is one of walker2d, feet_contact"), "{said}");
+    let html = report.html();
+    assert!(report.runs() == 2 && html.contains("&lt;script&gt;alert") && !html.contains("<script>alert"));
+    let out = folder.path().join("out");
+    report.write(&out).unwrap();
+    assert!(names(&out.join("figures")).iter().any(|name| name.starts_with("x-script-alert-1-script")));
 }
 
 #[test]
@@ -331,8 +342,8 @@ fn what_is_no_folder_of_runs_is_said_and_the_rest_is_shown() {
     assert!(error.contains("folders that `magpie train` made"), "{error}");
     for expected in [
         "nowhere: left out: there is no such folder",
-        "file: left out: it is no folder",
-        "empty: left out: no run is in it",
+        "file: left out: this is not a folder",
+        "empty: left out: there is no run in it",
     ] {
         assert!(said(&report).contains(expected), "{expected} is not in\n{}", said(&report));
         assert!(error.contains(expected), "{expected} is not in\n{error}");
@@ -341,7 +352,7 @@ fn what_is_no_folder_of_runs_is_said_and_the_rest_is_shown() {
 }
 
 #[test]
-fn one_seed_has_no_interval() {
+fn one_seed_or_two_have_no_interval() {
     let folder = tempfile::tempdir().unwrap();
     let add = |seed, curiosity| {
         let run = folder.path().join(format!("{seed}-{curiosity}"));
@@ -372,19 +383,29 @@ fn one_seed_has_no_interval() {
         assert!(!written(folder.path(), name).contains('['), "{name}");
     }
     let (drawn, svg) = lines();
-    assert!(drawn == 0 && svg.contains("one seed each") && !svg.contains("interval"), "{svg}");
+    assert!(drawn == 0 && svg.contains("no intervals"), "{svg}");
 
+    // Two seeds are too few as well.
     add(2, 0.0);
-    assert_eq!(known("tables/iqm.csv", 0), [true, false]);
-    assert_eq!(known("tables/curiosity.csv", 1), [false, false], "one side has one seed");
-    let (drawn, svg) = lines();
-    assert!(drawn == 1 && svg.contains("where there are several seeds"), "{svg}");
-
     add(2, 2.0);
+    assert_eq!(known("tables/iqm.csv", 0), [false, false]);
+    assert_eq!(known("tables/curiosity.csv", 1), [false, false]);
+    let (drawn, svg) = lines();
+    assert!(drawn == 0 && svg.contains("fewer than 3 seeds"), "{svg}");
+    assert!(of(folder.path()).html().contains("No bootstrap interval where a method has fewer than 3 seeds"));
+
+    add(3, 0.0);
+    assert_eq!(known("tables/iqm.csv", 0), [true, false]);
+    assert_eq!(known("tables/curiosity.csv", 1), [false, false], "one side has two seeds");
+    let (drawn, svg) = lines();
+    assert!(drawn == 1 && svg.contains("where there are at least 3 seeds"), "{svg}");
+
+    add(3, 2.0);
     assert_eq!(known("tables/iqm.csv", 0), [true, true]);
     assert_eq!(known("tables/curiosity.csv", 1), [true, true]);
     assert!(written(folder.path(), "tables/iqm.tex").contains('['));
     assert_eq!(lines().0, 2);
+    assert!(!of(folder.path()).html().contains("No bootstrap interval where"));
 }
 
 #[test]
@@ -402,6 +423,8 @@ fn rows_and_tables_without_content_are_left_out() {
     let expected = [
         "ccdf.csv",
         "curves.csv",
+        "demonstrations.csv",
+        "demonstrations.tex",
         "iqm.csv",
         "iqm.tex",
         "results-as-in-the-paper.tex",
@@ -413,7 +436,7 @@ fn rows_and_tables_without_content_are_left_out() {
     assert_eq!(names(&out.join("tables")), expected);
     assert_eq!(page.matches("href=\"tables/").count(), expected.len());
     reevaluated(&run);
-    assert!(written(&run, "tables/results.csv").contains("run again,1,"));
+    assert!(written(&run, "tables/results.csv").contains("run again,1,,10,"));
     std::fs::remove_file(run.join("metrics.csv")).unwrap();
     of(&run).write(&out).unwrap();
     assert!(!out.join("tables/curves.csv").exists() && out.join("tables/ccdf.csv").exists());
@@ -453,7 +476,7 @@ fn a_report_takes_the_place_of_an_earlier_one() {
     assert_eq!(names(&at("again/figures")), figures);
     assert_eq!(names(&at("again/tables")), names(&at("fresh/tables")));
 
-    // Beside a page that is somebody else's nothing is removed.
+    // Beside a page that magpie did not write nothing is removed.
     std::fs::create_dir_all(at("foreign/figures")).unwrap();
     std::fs::write(at("foreign/figures/mine.svg"), "mine").unwrap();
     std::fs::write(at("foreign/report.html"), "<title>mine</title>").unwrap();
@@ -500,4 +523,328 @@ fn an_archive_over_a_tessellation_is_drawn() {
     let page = std::fs::read_to_string(page).unwrap();
     assert!(page.contains("of 40 cells filled"), "no map");
     assert!(page.matches("data-value").count() > 5, "no regions");
+}
+
+/// The families beside which the paper's numbers stand in the results, with the first of them, the QD-Score.
+fn published(runs: &Path) -> Vec<(String, f64)> {
+    let text = written(runs, "tables/results.csv");
+    let rows = text
+        .lines()
+        .filter_map(|line| line.split_once(",paper,3,2000,10,").map(|(names, rest)| (names, rest)));
+    rows.map(|(names, numbers)| {
+        let method = names.rsplit(',').next().unwrap().to_owned();
+        (method, numbers.split(',').next().unwrap().parse().unwrap())
+    })
+    .collect()
+}
+
+/// Runs of one method each, and which of the paper's numbers are beside them.
+fn beside(sketch: Sketch) -> Vec<f64> {
+    let folder = tempfile::tempdir().unwrap();
+    sketch.write(&folder.path().join("run"));
+    let report = of(folder.path());
+    let numbers: Vec<f64> = published(folder.path()).into_iter().map(|(_, number)| number).collect();
+    // Where the paper has numbers that are not shown, the page says why.
+    let said = report.html().contains("is another experiment than");
+    let has = ["feet_contact", "jump", "angle"].contains(&sketch.measure);
+    assert_eq!(said, numbers.is_empty() && has && sketch.task != "hopper", "{numbers:?}");
+    numbers
+}
+
+#[test]
+fn the_papers_numbers_stand_beside_the_same_experiment_only() {
+    let humanoid = || Sketch { task: "humanoid", ..Sketch::default() };
+    let curious = || Sketch { curiosity: 2.0, ..Sketch::default() };
+    assert_eq!(beside(Sketch::default()), [2_470_000.0]);
+    assert_eq!(beside(curious()), [3_420_000.0]);
+    assert_eq!(beside(Sketch { model: ModelName::True, ..Sketch::default() }), [3_660_000.0]);
+    assert_eq!(beside(Sketch { method: Method::Magpie, ..Sketch::default() }), [2_470_000.0]);
+    let none: [f64; 0] = [];
+    // Another weight of curiosity, or another kind.
+    for curiosity in [1.0, 5.0] {
+        assert_eq!(beside(Sketch { curiosity, ..curious() }), none);
+    }
+    assert_eq!(beside(Sketch { method: Method::Magpie, ..curious() }), none);
+    // Another world.
+    let worlds: [fn(&mut Config); 5] = [
+        |config| config.world.friction = 0.3,
+        |config| config.world.hurdles = Some(Default::default()),
+        |config| config.world.strength.extend([("leg_joint".to_owned(), 0.5)]),
+        |config| config.search.archive.resolution = 20,
+        |config| config.search.emitters = vec!["iso_line".parse().unwrap()],
+    ];
+    for change in worlds {
+        for model in [ModelName::Gail, ModelName::True] {
+            assert_eq!(beside(Sketch { model, change, ..Sketch::default() }), none);
+        }
+    }
+    // Other demonstrations, or fewer: for humanoid the paper has a table of its own.
+    assert_eq!(beside(Sketch { demos: Demos::Own, ..Sketch::default() }), none);
+    let one: fn(&mut Config) = |config| config.demos.count = Some(1);
+    let three: fn(&mut Config) = |config| config.demos.count = Some(3);
+    assert_eq!(beside(Sketch { change: one, ..Sketch::default() }), none);
+    assert_eq!(beside(humanoid()), [1_860_000.0]);
+    assert_eq!(beside(Sketch { change: one, ..humanoid() }), [1_718_577.0]);
+    assert_eq!(beside(Sketch { change: one, curiosity: 2.0, ..humanoid() }), [4_948_921.0]);
+    assert_eq!(beside(Sketch { change: three, ..humanoid() }), none);
+    // The study of other measures.
+    assert_eq!(beside(Sketch { measure: "jump", ..humanoid() }), [18_812.0]);
+}
+
+#[test]
+fn a_sweep_of_q_has_the_papers_number_beside_its_own_q_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    for curiosity in [1.0, 2.0, 5.0] {
+        Sketch { curiosity, ..Sketch::default() }.write(&folder.path().join(format!("q{curiosity}")));
+    }
+    Sketch::default().write(&folder.path().join("plain"));
+    assert_eq!(
+        published(folder.path()),
+        [("GAIL".to_owned(), 2_470_000.0), (" q 2\"".to_owned(), 3_420_000.0)]
+    );
+    let effects = written(folder.path(), "tables/curiosity.csv");
+    let stated: Vec<&str> = effects.lines().skip(1).filter(|line| line.ends_with(",38")).collect();
+    assert!(stated.len() == 1 && stated[0].contains("q 2"), "{effects}");
+}
+
+#[test]
+fn a_report_says_how_many_episodes_elites_had_again_and_warns_of_few() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = Sketch::default().write(&folder.path().join("run"));
+    for (episodes, warned) in [(1, true), (9, true), (10, false)] {
+        reevaluated_by(&run, episodes);
+        let results = written(&run, "tables/results.csv");
+        assert!(results.contains(&format!(",run again,1,,{episodes},")), "{results}");
+        assert!(results.contains(",as stored,1,150,10,"), "by how many each elite was judged: {results}");
+        assert_eq!(said(&of(&run)).contains("noise for the most part"), warned, "{episodes}");
+        assert!(written(&run, "tables/runs.csv").lines().nth(1).unwrap().ends_with(&format!(",{episodes}")));
+    }
+}
+
+#[test]
+fn long_names_of_methods_make_a_report_all_the_same() {
+    let folder = tempfile::tempdir().unwrap();
+    let change: [fn(&mut Config); 3] = [
+        |_| {},
+        |config| {
+            let search = &mut config.search;
+            (search.episodes, search.gradient_iterations, search.walk_iterations) = (3, 4, 5);
+            (search.sigma0, search.patience, search.critic) = (0.123_456_789, 7, 99);
+            search.train.gamma = 0.987_654_3;
+            config.world.hurdles = Some(Default::default());
+            let parts = [
+                "thigh_joint",
+                "leg_joint",
+                "foot_joint",
+                "thigh_left_joint",
+                "leg_left_joint",
+                "foot_left_joint",
+            ];
+            config.world.strength.extend(parts.map(|part| (part.to_owned(), 0.123_456_789_123)));
+            config.world.friction = 0.123_456_789_123;
+        },
+        |config| {
+            let search = &mut config.search;
+            (search.episodes, search.gradient_iterations, search.walk_iterations) = (3, 4, 6);
+            config.world.strength.extend([("leg_joint".to_owned(), 0.5)]);
+        },
+    ];
+    for (i, change) in change.into_iter().enumerate() {
+        Sketch { change, ..Sketch::default() }.write(&folder.path().join(format!("run-{i}")));
+    }
+    let out = tempfile::tempdir().unwrap();
+    let report = of(folder.path());
+    report.write(out.path()).unwrap();
+    let figures = names(&out.path().join("figures"));
+    assert_eq!(figures.iter().filter(|name| name.contains("-archive-") && name.ends_with(".svg")).count(), 3);
+    assert!(figures.iter().all(|name| name.len() < 140), "{figures:?}");
+    let found = collect(&[folder.path().to_owned()]).unwrap();
+    let longest =
+        scenes(found.runs, &mut Vec::new())[0].methods.iter().map(|m| m.name.clone()).max_by_key(String::len);
+    let longest = longest.unwrap();
+    assert!(longest.len() > 240, "no file could be called {longest}");
+    assert!(report.html().contains(&format!("<td class=\"long\">{longest}</td>")), "whole on the page");
+    assert!(report.html().contains(&format!("<figcaption>{longest}, seed 1</figcaption>")));
+    let settings = written(folder.path(), "tables/methods.csv");
+    assert!(settings.contains("world.strength.foot_left_joint") && settings.contains("world.hurdles.height"));
+}
+
+#[test]
+fn legends_do_not_name_what_is_not_set() {
+    let folder = tempfile::tempdir().unwrap();
+    let change: [fn(&mut Config); 3] = [
+        |_| {},
+        |config| config.world.hurdles = Some(magpie_physics::Hurdles { height: 0.2, ..Default::default() }),
+        |config| config.world.hurdles = Some(magpie_physics::Hurdles { height: 0.4, ..Default::default() }),
+    ];
+    let methods = |count: usize| {
+        let runs: Vec<_> = (0..count).map(|i| folder.path().join(format!("run-{i}"))).collect();
+        for (run, change) in runs.iter().zip(change) {
+            Sketch { change, model: ModelName::True, ..Sketch::default() }.write(run);
+        }
+        let found = collect(&runs).unwrap();
+        scenes(found.runs, &mut Vec::new())[0].methods.iter().map(|m| m.name.clone()).collect::<Vec<_>>()
+    };
+    let mut two = methods(2);
+    two.sort();
+    assert_eq!(two, ["true reward", "true reward, hurdles"]);
+    let mut three = methods(3);
+    three.sort();
+    assert_eq!(three, ["true reward", "true reward, hurdles height 0.2", "true reward, hurdles height 0.4"]);
+}
+
+#[test]
+fn every_panel_has_a_title_of_its_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = Sketch::default().write(folder.path());
+    let out = tempfile::tempdir().unwrap();
+    of(&run).write(out.path()).unwrap();
+    for (metric, title) in
+        [("qd_score", "QD-Score"), ("coverage", "Coverage"), ("best", "Best return"), ("mean", "Mean return")]
+    {
+        let name = format!("figures/walker2d-feet_contact-{metric}-iterations.svg");
+        let svg = std::fs::read_to_string(out.path().join(name)).unwrap();
+        assert!(svg.contains(&format!(">{title}: walker2d, feet contact</text>")), "{svg}");
+    }
+}
+
+#[test]
+fn where_returns_are_negative_the_score_with_offset_comes_first_and_is_tested() {
+    let folder = tempfile::tempdir().unwrap();
+    for (level, seed, curiosity) in [(-400.0, 1, 0.0), (-300.0, 2, 0.0), (-200.0, 1, 2.0), (-100.0, 2, 2.0)] {
+        let run = folder.path().join(format!("{seed}-{curiosity}"));
+        Sketch { task: "ant", level, seed, curiosity, ..Sketch::default() }.write(&run);
+    }
+    let report = of(folder.path());
+    let html = report.html();
+    assert!(html.contains("Returns can be negative here"), "said on the page");
+    assert!(html.contains("Tukey’s HSD on the QD-Score with offset"));
+    let first = |name: &str| html.find(&format!("id=\"ant-feet_contact-{name}-iterations\"")).unwrap();
+    assert!(first("qd_score_offset") < first("qd_score"));
+    let effects = written(folder.path(), "tables/curiosity.csv");
+    let offset = effects.lines().find(|line| line.contains(",QD-Score with offset,")).unwrap();
+    assert!(!offset.ends_with(",,,,"), "there is an effect in per cent: {offset}");
+    // The plain one has none, and says so with few digits.
+    assert!(html.contains("report the difference"), "{html}");
+    let digits = html.split("the mean without is -").nth(1).unwrap().split(',').next().unwrap();
+    assert!(digits.len() < 10, "{digits}");
+    // Elsewhere nothing changes.
+    let walker = tempfile::tempdir().unwrap();
+    Sketch::default().write(walker.path());
+    assert!(!of(walker.path()).html().contains("Returns can be negative"));
+}
+
+#[test]
+fn the_compact_test_has_a_row_for_each_pair_and_two_columns_for_each_task() {
+    let folder = tempfile::tempdir().unwrap();
+    for task in ["walker2d", "halfcheetah"] {
+        for (model, curiosity, level) in [
+            (ModelName::Gail, 0.0, 900.0),
+            (ModelName::Gail, 2.0, 1500.0),
+            (ModelName::Vail, 0.0, 1400.0),
+            (ModelName::Vail, 2.0, 1200.0),
+        ] {
+            // The second task has no pair of VAIL.
+            if task == "halfcheetah" && (model, curiosity) == (ModelName::Vail, 2.0) {
+                continue;
+            }
+            for seed in 1..=3 {
+                let run = folder.path().join(format!("{task}-{}-{curiosity}-{seed}", model.name()));
+                Sketch { task, model, curiosity, level: level + seed as f64, seed, ..Sketch::default() }
+                    .write(&run);
+            }
+        }
+    }
+    let text = written(folder.path(), "tables/tukey-pairs.csv");
+    let rows: Vec<Vec<&str>> = text.lines().skip(1).map(|line| line.split(',').collect()).collect();
+    assert_eq!(rows.len(), 2, "{text}");
+    assert_eq!((&rows[0][..2], &rows[1][..2]), (&["GAIL", "GAIL-EBC"][..], &["VAIL", "VAIL-EBC"][..]));
+    // Sorted by task: halfcheetah, walker2d.
+    assert_eq!([rows[0][2], rows[0][4], rows[1][2], rows[1][4]], ["+", "+", "", "−"], "{text}");
+    let p = |row: usize, column: usize| rows[row][column].parse::<f64>().unwrap();
+    assert!(p(0, 3) < 0.05 && p(0, 5) < 0.05 && rows[1][3].is_empty() && p(1, 5) < 0.05);
+    let long = written(folder.path(), "tables/tukey.csv");
+    assert!(long.contains(&format!(",{},", rows[0][5])), "the p of the long table: {long}");
+    assert!(written(folder.path(), "tables/tukey-pairs.tex").contains("\\mathbf"));
+}
+
+#[test]
+fn demonstrations_are_summed_up_beside_the_papers_and_drawn_among_the_elites() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    Sketch::default().write(&at("bundled"));
+    Sketch { demos: Demos::Own, seed: 2, ..Sketch::default() }.write(&at("own"));
+    Sketch { change: |config| config.demos.count = Some(1), seed: 3, ..Sketch::default() }.write(&at("one"));
+    let table = written(folder.path(), "tables/demonstrations.csv");
+    let row = |start: &str, attribute: &str| -> Vec<f64> {
+        let row = table.lines().find(|line| line.contains(start) && line.contains(attribute));
+        let row = row.unwrap_or_else(|| panic!("{start}, {attribute}: {table}"));
+        row.rsplit(',').take(4).map(|number| number.parse().unwrap_or(f64::NAN)).collect()
+    };
+    // From the last column on: std, mean, max, min.
+    let returns = row(",own ", ",return,");
+    assert_eq!((returns[1], returns[2], returns[3]), (1150.0, 1300.0, 1000.0));
+    assert!((returns[0] - 12_500f64.sqrt()).abs() < 1e-9, "divisor n: {table}");
+    assert_eq!(row(",own ", ",length,"), [0.0, 2.0, 2.0, 2.0]);
+    assert_eq!(row(",paper,4,", ",return,"), [1123.7, 2372.3, 3721.8, 1147.9]);
+    assert_eq!(row("the first 1\",1,", ",return,")[0], 0.0);
+    let out = tempfile::tempdir().unwrap();
+    of(folder.path()).write(out.path()).unwrap();
+    let figures = names(&out.path().join("figures"));
+    let drawn: Vec<&String> =
+        figures.iter().filter(|name| name.contains("-demonstrations-") && name.ends_with(".svg")).collect();
+    assert_eq!(drawn.len(), 3, "{figures:?}");
+    let svg = std::fs::read_to_string(out.path().join("figures").join(drawn[2])).unwrap();
+    for expected in ["the best 500", "4 demonstrations", "elites of GAIL"] {
+        assert!(svg.contains(expected), "{expected} in {}", drawn[2]);
+    }
+    // Where there are runs with the true reward, theirs are the elites.
+    Sketch { model: ModelName::True, ..Sketch::default() }.write(&at("true"));
+    let out = tempfile::tempdir().unwrap();
+    of(folder.path()).write(out.path()).unwrap();
+    let svg = std::fs::read_to_string(out.path().join("figures").join(drawn[2])).unwrap();
+    assert!(svg.contains("elites of true reward"), "{svg}");
+}
+
+/// A task file, emitters of one's own choice and the bonus by visits: what is not the usual is shown all the same.
+#[test]
+fn task_files_and_other_emitters_and_bonuses_are_told_apart() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let change: [fn(&mut Config); 3] = [
+        |_| {},
+        |config| config.search.emitters = vec!["ppga".parse().unwrap(), "iso_line".parse().unwrap()],
+        |config| config.search.curiosity.novelty = magpie_search::Novelty::Visits,
+    ];
+    for (i, change) in change.into_iter().enumerate() {
+        Sketch { change, curiosity: 2.0, ..Sketch::default() }.write(&at(&format!("run-{i}")));
+    }
+    let methods = || {
+        let found = collect(&[folder.path().to_owned()]).unwrap();
+        let names = |scene: &magpie_report::runs::Scene| {
+            scene.methods.iter().map(|m| m.name.clone()).collect::<Vec<_>>()
+        };
+        scenes(found.runs, &mut Vec::new()).iter().flat_map(names).collect::<Vec<_>>()
+    };
+    let found = methods();
+    assert!(found.iter().any(|name| name.contains("emitters ppga + iso_line")), "{found:?}");
+    assert!(found.iter().any(|name| name.contains("novelty visits")), "{found:?}");
+    // Two task files of one name, and the task that comes with magpie under it.
+    for (i, text) in ["name = \"walker2d\"", "name = \"walker2d\" # another"].into_iter().enumerate() {
+        let run = at(&format!("file-{i}"));
+        Sketch { model: ModelName::Vail, ..Sketch::default() }.write(&run);
+        std::fs::write(run.join("task.toml"), text).unwrap();
+        let config = std::fs::read_to_string(run.join("config.toml")).unwrap();
+        std::fs::write(run.join("config.toml"), config.replace("[world]", "[world]\ntask = \"task.toml\""))
+            .unwrap();
+    }
+    Sketch { model: ModelName::Vail, ..Sketch::default() }.write(&at("file-none"));
+    let found = methods();
+    let of_files = found.iter().filter(|name| name.starts_with("VAIL, task file ")).count();
+    assert!(of_files == 2 && found.contains(&"VAIL".to_owned()), "{found:?}");
+    let report = of(folder.path());
+    assert!(report.notes().is_empty() || !said(&report).contains("left out"), "{}", said(&report));
+    let beside: Vec<String> = published(folder.path()).into_iter().map(|(name, _)| name).collect();
+    let of_vail: Vec<&String> = beside.iter().filter(|name| !name.contains("novelty")).collect();
+    assert_eq!(of_vail, ["VAIL"], "a file of the same name is another task: {beside:?}");
 }

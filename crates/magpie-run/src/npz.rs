@@ -146,7 +146,7 @@ fn folder(path: &Path) -> &Path {
 }
 
 /// The header of an npy file, version 1. Numbers start at a multiple of 64 bytes.
-fn header(dtype: &str, shape: &[usize]) -> Vec<u8> {
+pub(crate) fn header(dtype: &str, shape: &[usize]) -> Vec<u8> {
     let dict = format!("{{'descr': '{dtype}', 'fortran_order': False, 'shape': {}, }}", tuple(shape));
     let before = b"\x93NUMPY\x01\x00".len() + size_of::<u16>();
     let length = (before + dict.len() + 1).next_multiple_of(64) - before;

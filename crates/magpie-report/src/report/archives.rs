@@ -5,7 +5,7 @@ use magpie_run::ArchiveOutline;
 use magpie_run::operations::{ArchivePicture, draw_archive};
 
 use crate::error::ReportError;
-use crate::runs::{Method, Metric, Run, Scene};
+use crate::runs::{Method, Run, Scene};
 use crate::statistics::ccdf::{ArchiveScores, ccdf_over_seeds, thresholds};
 use crate::statistics::table::csv::quoted;
 
@@ -14,9 +14,13 @@ use super::Picture;
 /// Points of a CCDF.
 const POINTS: usize = 100;
 
-/// A map for each method, of the run in the middle of its runs by QD-Score, all with the same colours.
+/// Letters of a title that a picture has room for.
+const LONG_TITLE: usize = 45;
+
+/// A map for each method, of the run with the median QD-Score, all on one scale of colours.
 pub(super) fn maps(scene: &Scene) -> Result<Vec<Picture>, ReportError> {
-    let chosen: Vec<(&Method, &Run, &ArchiveOutline)> = scene.methods.iter().filter_map(middle).collect();
+    let chosen: Vec<(&Method, &Run, &ArchiveOutline)> =
+        scene.methods.iter().filter_map(|method| middle(scene, method)).collect();
     let objectives = || chosen.iter().flat_map(|(_, _, archive)| archive.elites.iter().map(|e| e.objective));
     let (Some(mut low), Some(mut high)) = (objectives().reduce(f64::min), objectives().reduce(f64::max))
     else {
@@ -32,6 +36,8 @@ pub(super) fn maps(scene: &Scene) -> Result<Vec<Picture>, ReportError> {
         let about = &archive.about;
         let filled: Vec<(usize, f64)> = archive.elites.iter().map(|e| (e.cell, e.objective)).collect();
         let title = format!("{}, seed {}", method.name, run.settings.seed);
+        let caption = (title.chars().count() > LONG_TITLE).then(|| title.clone());
+        let demonstrations = run.learned.as_ref().map_or(&[][..], |learned| &learned.places);
         let figure = draw_archive(&ArchivePicture {
             title: &title,
             names: &about.names,
@@ -40,27 +46,28 @@ pub(super) fn maps(scene: &Scene) -> Result<Vec<Picture>, ReportError> {
             filled: &filled,
             objective: "mean return",
             scale,
-            demonstrations: &run.demonstrations,
+            demonstrations,
             width: if about.names.len() > 2 { WIDE } else { NARROW },
         })?;
-        let mut name = format!("{}-archive-{}", scene.slug(), super::slug(&method.name));
-        // Two names may differ in what a file cannot be called by alone.
-        if pictures.iter().any(|picture: &Picture| picture.name == name) {
-            name += &format!("-{}", pictures.len() + 1);
-        }
-        pictures.push(Picture { name, alt: format!("archive of {title} on {}", scene.title()), figure });
+        let name = format!("{}-archive-{}", scene.slug(), method.name);
+        let alt = format!("archive of {title} on {}", scene.title());
+        pictures.push(Picture { name, alt, caption, figure });
     }
     Ok(pictures)
 }
 
-/// The run in the middle by QD-Score, among those whose archive can be drawn.
-fn middle(method: &Method) -> Option<(&Method, &Run, &ArchiveOutline)> {
+/// The run with the median score (the lower one of two), among those whose archive can be drawn.
+pub(super) fn middle<'a>(
+    scene: &Scene,
+    method: &'a Method,
+) -> Option<(&'a Method, &'a Run, &'a ArchiveOutline)> {
+    let metric = scene.score();
     let mut runs: Vec<(&Run, &ArchiveOutline)> = method
         .runs
         .iter()
         .filter_map(|run| Some((run, run.archive.as_ref().filter(|archive| !archive.elites.is_empty())?)))
         .collect();
-    let score = |run: &Run| run.last(Metric::QdScore).unwrap_or(f64::NEG_INFINITY);
+    let score = |run: &Run| run.last(metric).unwrap_or(f64::NEG_INFINITY);
     runs.sort_by(|a, b| score(a.0).total_cmp(&score(b.0)));
     let (run, archive) = *runs.get(runs.len().checked_sub(1)? / 2)?;
     Some((method, run, archive))
@@ -95,7 +102,7 @@ pub(super) fn ccdf(scene: &Scene) -> Result<Option<(Picture, String)>, ReportErr
     let subtitle =
         if most > 1 { format!("mean ± std, up to {most} seeds") } else { "one seed each".to_owned() };
     let labels = Labels {
-        title: &scene.title(),
+        title: &format!("Cells by return: {}", scene.title()),
         subtitle: &subtitle,
         x: "return",
         whole_x: false,
@@ -103,7 +110,8 @@ pub(super) fn ccdf(scene: &Scene) -> Result<Option<(Picture, String)>, ReportErr
         width: NARROW,
     };
     let alt = format!("share of cells of {} with at least a given return", scene.title());
-    let picture = Picture { name: format!("{}-ccdf", scene.slug()), alt, figure: curves(&all, &labels)? };
+    let name = format!("{}-ccdf", scene.slug());
+    let picture = Picture { name, alt, caption: None, figure: curves(&all, &labels)? };
     Ok(Some((picture, table)))
 }
 

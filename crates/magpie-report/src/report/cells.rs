@@ -7,7 +7,7 @@ use crate::runs::{Method, Run, Scene};
 use crate::statistics::split::Split;
 
 use super::comparisons::pairs;
-use super::sheet::{Entry, Kind, Sheet};
+use super::sheet::{Entry, Kind, Sheet, columns};
 
 /// A number of a split, if there is one.
 type Number = fn(&Split) -> Option<f64>;
@@ -47,7 +47,7 @@ const PARTS: [(&str, [Number; 4]); 4] = [
 
 /// Rows for every method that was run with and without curiosity, with at least one seed in common.
 pub(super) fn sheet(scenes: &[Scene]) -> Result<Sheet, ReportError> {
-    let columns = vec![
+    let columns = columns(&[
         ("task", Kind::Text),
         ("method", Kind::Text),
         ("compared with", Kind::Text),
@@ -57,7 +57,7 @@ pub(super) fn sheet(scenes: &[Scene]) -> Result<Sheet, ReportError> {
         ("mean return without", Kind::Spread),
         ("mean return with", Kind::Spread),
         ("difference in QD-Score", Kind::Spread),
-    ];
+    ]);
     let mut rows = Vec::new();
     for scene in scenes {
         for (plain, curious) in pairs(scene) {
@@ -83,7 +83,7 @@ pub(super) fn sheet(scenes: &[Scene]) -> Result<Sheet, ReportError> {
     Ok(Sheet { slug: "curiosity-cells", title: "What the effect is made of", columns, rows })
 }
 
-/// Of each seed for which both methods have an archive, in the same cells.
+/// The split for each seed for which both methods have an archive over the same cells.
 fn splits(plain: &Method, curious: &Method) -> Vec<Split> {
     let of_seed = |seed: u64| plain.runs.iter().find(|run| run.settings.seed == seed);
     let split = |with: &Run| {

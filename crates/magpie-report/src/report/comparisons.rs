@@ -2,16 +2,18 @@
 
 use crate::error::ReportError;
 use crate::runs::{CURIOUS, Method, Metric, Run, Scene, may_be_left_out};
-use crate::statistics::bootstrap::{Bootstrap, CONFIDENCE, Interval};
+use crate::statistics::StatisticsError;
+use crate::statistics::bootstrap::{Bootstrap, CONFIDENCE, FEWEST_RUNS, Interval};
 use crate::statistics::effect::effect;
 use crate::statistics::paper::EFFECTS;
 use crate::statistics::summary::mean;
 use crate::statistics::table::Cell;
-use crate::statistics::tukey::{Group, tukey_hsd};
+use crate::statistics::tukey::{Group, TukeyHsd, tukey_hsd};
 use magpie_plot::{Dot, Labels, NARROW, intervals};
 
 use super::Picture;
-use super::sheet::{Entry, Kind, Sheet};
+use super::published::{Found, find};
+use super::sheet::{Entry, Kind, Sheet, columns};
 
 /// Where the runs of a method stand now.
 fn values(method: &Method, metric: Metric) -> Vec<f64> {
@@ -20,7 +22,7 @@ fn values(method: &Method, metric: Metric) -> Vec<f64> {
 
 /// Tukey's test of all pairs of methods, metric by metric; why there is none for a scene.
 pub(super) fn tukey(scene: &Scene, metrics: &[Metric]) -> (Sheet, Option<String>) {
-    let columns = vec![
+    let columns = columns(&[
         ("task", Kind::Text),
         ("metric", Kind::Text),
         ("method", Kind::Text),
@@ -28,17 +30,11 @@ pub(super) fn tukey(scene: &Scene, metrics: &[Metric]) -> (Sheet, Option<String>
         ("difference", Kind::Estimate),
         ("p", Kind::Number),
         ("significant", Kind::Text),
-    ];
+    ]);
     let (mut rows, mut why) = (Vec::new(), None);
     for &metric in metrics {
-        let groups: Vec<Group> = scene
-            .methods
-            .iter()
-            .map(|method| Group { name: method.name.clone(), values: values(method, metric) })
-            .filter(|group| !group.values.is_empty())
-            .collect();
-        match tukey_hsd(&groups, CONFIDENCE) {
-            Ok(test) => rows.extend(test.comparisons.iter().map(|pair| {
+        match tested(scene, metric) {
+            Ok((groups, test)) => rows.extend(test.comparisons.iter().map(|pair| {
                 let interval = Interval { low: pair.low, high: pair.high };
                 vec![
                     Entry::Text(scene.title()),
@@ -46,7 +42,7 @@ pub(super) fn tukey(scene: &Scene, metrics: &[Metric]) -> (Sheet, Option<String>
                     Entry::Text(groups[pair.second].name.clone()),
                     Entry::Text(groups[pair.first].name.clone()),
                     Entry::Estimate(pair.difference, Some(interval)),
-                    Entry::Number(pair.p, 4),
+                    Entry::P(pair.p, pair.significant),
                     Entry::Text(if pair.significant { "yes" } else { "no" }.to_owned()),
                 ]
             })),
@@ -56,10 +52,54 @@ pub(super) fn tukey(scene: &Scene, metrics: &[Metric]) -> (Sheet, Option<String>
     (Sheet { slug: "tukey", title: "Tukey's HSD", columns, rows }, why)
 }
 
+/// The test of all methods of a scene that have a number.
+fn tested(scene: &Scene, metric: Metric) -> Result<(Vec<Group>, TukeyHsd), StatisticsError> {
+    let groups: Vec<Group> = scene
+        .methods
+        .iter()
+        .map(|method| Group { name: method.name.clone(), values: values(method, metric) })
+        .filter(|group| !group.values.is_empty())
+        .collect();
+    let test = tukey_hsd(&groups, CONFIDENCE)?;
+    Ok((groups, test))
+}
+
+/// The same in short, as the paper has it: a row for each method without and with curiosity, and for each task the sign of
+/// the difference and its p-value, which is adjusted for all pairs of methods of the task.
+pub(super) fn tukey_pairs(scenes: &[Scene]) -> Sheet {
+    let mut columns = columns(&[("without curiosity", Kind::Text), ("with curiosity", Kind::Text)]);
+    let mut rows: Vec<Vec<Entry>> = Vec::new();
+    for (number, scene) in scenes.iter().enumerate() {
+        let title = format!("{}, {}", scene.title(), scene.score().name());
+        columns.push((format!("{title}: effect").into(), Kind::Text));
+        columns.push((format!("{title}: p").into(), Kind::Number));
+        let Ok((groups, test)) = tested(scene, scene.score()) else { continue };
+        for (plain, curious) in pairs(scene) {
+            let at = |method: &Method| groups.iter().position(|group| group.name == method.name);
+            let (Some(without), Some(with)) = (at(plain), at(curious)) else { continue };
+            let ends = [without.min(with), without.max(with)];
+            let Some(pair) = test.comparisons.iter().find(|pair| [pair.first, pair.second] == ends) else {
+                continue;
+            };
+            let gain = if without < with { pair.difference } else { -pair.difference };
+            let names = [plain, curious].map(|method| Entry::Text(method.name.clone()));
+            let place = rows.iter().position(|row| row[..2] == names).unwrap_or_else(|| {
+                rows.push(names.to_vec());
+                rows.len() - 1
+            });
+            rows[place].resize(2 + 2 * number, Entry::Nothing);
+            let sign = if gain > 0.0 { "+" } else { "−" };
+            rows[place].extend([Entry::Text(sign.to_owned()), Entry::P(pair.p, pair.significant)]);
+        }
+    }
+    rows.iter_mut().for_each(|row| row.resize(columns.len(), Entry::Nothing));
+    Sheet { slug: "tukey-pairs", title: "Tukey’s HSD without and with curiosity", columns, rows }
+}
+
 /// The inter-quartile mean of each method in each scene, and over all scenes where a method was run in all of them.
 pub(super) fn iqm(scenes: &[Scene]) -> Result<Sheet, ReportError> {
-    let mut columns = vec![("task", Kind::Text), ("method", Kind::Text), ("seeds", Kind::Number)];
-    columns.extend(Metric::OF_THE_PAPER.map(|metric| (metric.name(), Kind::Estimate)));
+    let mut columns = columns(&[("task", Kind::Text), ("method", Kind::Text), ("seeds", Kind::Number)]);
+    columns.extend(Metric::OF_THE_PAPER.map(|metric| (metric.name().into(), Kind::Estimate)));
     let mut rows = Vec::new();
     for scene in scenes {
         for method in &scene.methods {
@@ -93,11 +133,10 @@ fn estimate(strata: &[Vec<f64>]) -> Result<Entry, ReportError> {
     Ok(Entry::Estimate(value, interval))
 }
 
-/// The inter-quartile mean over all runs of all strata, and its interval if every stratum has several runs: a single one
-/// says nothing about others, and the bootstrap would take it for certain.
+/// The inter-quartile mean over all runs of all strata, and its interval if every stratum has at least [`FEWEST_RUNS`].
 fn iqm_of(strata: &[Vec<f64>]) -> Result<(f64, Option<Interval>), ReportError> {
     let found = Bootstrap::default().iqm(strata)?;
-    Ok((found.value, Some(found.interval).filter(|_| strata.iter().all(|runs| runs.len() > 1))))
+    Ok((found.value, Some(found.interval).filter(|_| strata.iter().all(|runs| runs.len() >= FEWEST_RUNS))))
 }
 
 /// QD-Scores over all scenes, each divided by the highest mean of any method there, for methods that were run in all.
@@ -124,11 +163,17 @@ fn over_all(scenes: &[Scene]) -> Result<Vec<(String, Entry)>, ReportError> {
     Ok(found)
 }
 
-/// The inter-quartile means of the QD-Score in a scene; `None` if there is but one method.
+/// Whether there are methods with too few seeds for an interval.
+pub(super) fn too_few_for_intervals(scenes: &[Scene]) -> bool {
+    scenes.iter().flat_map(|scene| &scene.methods).any(|method| method.runs.len() < FEWEST_RUNS)
+}
+
+/// The inter-quartile means of the score of a scene; `None` if there is only one method.
 pub(super) fn picture(scene: &Scene) -> Result<Option<Picture>, ReportError> {
+    let score = scene.score();
     let mut dots = Vec::new();
     for method in &scene.methods {
-        let values = values(method, Metric::QdScore);
+        let values = values(method, score);
         if !values.is_empty() {
             let (value, interval) = iqm_of(&[values])?;
             let interval = interval.map(|Interval { low, high }| [low, high]);
@@ -139,25 +184,27 @@ pub(super) fn picture(scene: &Scene) -> Result<Option<Picture>, ReportError> {
         return Ok(None);
     }
     let subtitle = match dots.iter().filter(|dot| dot.interval.is_some()).count() {
-        0 => "one seed each",
-        known if known == dots.len() => "with stratified-bootstrap 95 % intervals",
-        _ => "with bootstrap 95 % intervals where there are several seeds",
+        0 => format!("no intervals: fewer than {FEWEST_RUNS} seeds"),
+        known if known == dots.len() => "with stratified-bootstrap 95 % intervals".to_owned(),
+        _ => format!("with bootstrap 95 % intervals where there are at least {FEWEST_RUNS} seeds"),
     };
+    let axis = format!("inter-quartile mean of the {}", score.name());
     let labels = Labels {
-        title: &scene.title(),
-        subtitle,
-        x: "inter-quartile mean of the QD-Score",
+        title: &format!("Inter-quartile means: {}", scene.title()),
+        subtitle: &subtitle,
+        x: &axis,
         whole_x: false,
         y: "",
         width: NARROW,
     };
-    let alt = format!("inter-quartile mean of the QD-Score of each method on {}", scene.title());
-    Ok(Some(Picture { name: format!("{}-iqm", scene.slug()), alt, figure: intervals(&dots, &labels)? }))
+    let alt = format!("{axis} of each method on {}", scene.title());
+    let name = format!("{}-iqm", scene.slug());
+    Ok(Some(Picture { name, alt, caption: None, figure: intervals(&dots, &labels)? }))
 }
 
 /// The effect of curiosity for every method that was run with and without it; why there is none where that is so.
 pub(super) fn curiosity(scenes: &[Scene]) -> Result<(Sheet, Vec<String>), ReportError> {
-    let columns = vec![
+    let columns = columns(&[
         ("task", Kind::Text),
         ("method", Kind::Text),
         ("metric", Kind::Text),
@@ -165,11 +212,12 @@ pub(super) fn curiosity(scenes: &[Scene]) -> Result<(Sheet, Vec<String>), Report
         ("with curiosity", Kind::Spread),
         ("effect (%)", Kind::Estimate),
         ("effect in the paper (%)", Kind::Number),
-    ];
+    ]);
     let (mut rows, mut why) = (Vec::new(), Vec::new());
     for scene in scenes {
         for (plain, curious) in pairs(scene) {
-            for metric in [Metric::QdScore, Metric::Coverage] {
+            let offset = (scene.score() != Metric::QdScore).then_some(scene.score());
+            for metric in [Some(Metric::QdScore), offset, Some(Metric::Coverage)].into_iter().flatten() {
                 let (without, with) = (values(plain, metric), values(curious, metric));
                 if without.is_empty() || with.is_empty() {
                     continue;
@@ -188,7 +236,7 @@ pub(super) fn curiosity(scenes: &[Scene]) -> Result<(Sheet, Vec<String>), Report
                     Entry::Spread(Cell::of(&without)?),
                     Entry::Spread(Cell::of(&with)?),
                     found,
-                    published(scene, plain, metric)
+                    published(scene, [plain, curious], metric)
                         .map_or(Entry::Nothing, |percent| Entry::Number(percent, 0)),
                 ]);
             }
@@ -216,9 +264,13 @@ pub(super) fn pairs(scene: &Scene) -> Vec<(&Method, &Method)> {
     pairs
 }
 
-/// What the paper states, in its main table's tasks.
-fn published(scene: &Scene, plain: &Method, metric: Metric) -> Option<f64> {
+/// What the paper states, in its main table's tasks, for the same two methods.
+fn published(scene: &Scene, [plain, curious]: [&Method; 2], metric: Metric) -> Option<f64> {
+    let in_main_table = |method: &Method| match find(scene, method) {
+        Found::Same(published) => published.name == method.family,
+        Found::Other(_) | Found::Nothing => false,
+    };
+    let same = in_main_table(plain) && in_main_table(curious) && scene.measure == "feet_contact";
     let stated = EFFECTS.iter().find(|effect| effect.method == plain.family && effect.task == scene.task)?;
-    let asked = metric == Metric::QdScore && scene.measure == "feet_contact";
-    stated.percent.filter(|_| asked)
+    stated.percent.filter(|_| same && metric == Metric::QdScore)
 }

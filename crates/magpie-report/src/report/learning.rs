@@ -80,7 +80,7 @@ pub(super) fn picture(
         (n, true) => format!("mean ± std, up to {n} seeds; ○ where a run ends"),
     };
     let labels = Labels {
-        title: &scene.title(),
+        title: &format!("{}: {}", metric.title(), scene.title()),
         subtitle: &subtitle,
         x: axis.label(),
         whole_x: axis == Axis::Iterations,
@@ -90,7 +90,7 @@ pub(super) fn picture(
     let figure = curves(&series, &labels)?;
     let name = format!("{}-{}-{}", scene.slug(), metric.slug(), axis.slug());
     let alt = format!("{} of {} against {}", metric.label(), scene.title(), axis.label());
-    Ok(Some(Picture { name, alt, figure }))
+    Ok(Some(Picture { name, alt, caption: None, figure }))
 }
 
 fn series(course: &Course) -> Series {

@@ -3,11 +3,14 @@
 mod archives;
 mod cells;
 mod comparisons;
+mod demonstrations;
 mod learning;
 mod page;
+mod published;
 mod results;
 mod sheet;
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use magpie_run::write_whole;
@@ -29,6 +32,8 @@ struct Picture {
     name: String,
     /// What it shows, for those who do not see it.
     alt: String,
+    /// What stands below it on the page, where its title has no room for a long name.
+    caption: Option<String>,
     figure: Figure,
 }
 
@@ -39,11 +44,19 @@ struct Chapter {
     /// Curves of all metrics along each axis.
     learning: Vec<(Axis, Vec<Picture>)>,
     maps: Vec<Picture>,
+    /// Where demonstrations lie.
+    demonstrations: Vec<Picture>,
     /// How many cells are how good, and inter-quartile means.
     summaries: Vec<Picture>,
     tukey: Sheet,
     /// Why there is no test.
     untested: Option<String>,
+    /// What methods are compared by.
+    score: Metric,
+    /// Whether returns can be negative.
+    negative: bool,
+    /// Why the paper's numbers do not stand beside ours.
+    left_out: Vec<String>,
 }
 
 /// All that a page shows.
@@ -59,6 +72,12 @@ pub struct Report {
     /// Why there is no effect.
     uncertain: Vec<String>,
     cells: Sheet,
+    tukey_pairs: Sheet,
+    /// Whether some method has too few seeds for an interval.
+    few_seeds: bool,
+    demonstrations: Sheet,
+    /// What tells methods apart.
+    methods: Sheet,
     every_run: Sheet,
     /// Names and contents of the tables that are files only.
     files: Vec<(String, String)>,
@@ -73,20 +92,26 @@ pub fn report(places: &[PathBuf]) -> Result<Report, ReportError> {
     let scenes = scenes(runs, &mut notes);
     let mut curves = learning::CSV_HEAD.to_owned();
     let mut shares = archives::CCDF_HEAD.to_owned();
-    let chapters =
-        scenes.iter().map(|scene| chapter(scene, &mut curves, &mut shares)).collect::<Result<Vec<_>, _>>()?;
+    let mut names = Names::new();
+    let chapters = scenes
+        .iter()
+        .map(|scene| chapter(scene, &mut names, &mut curves, &mut shares))
+        .collect::<Result<Vec<_>, _>>()?;
     let paper_table = results::as_in_the_paper(&scenes)?;
     let (curiosity, uncertain) = comparisons::curiosity(&scenes)?;
     let cells = cells::sheet(&scenes)?;
     let mut every_test = comparisons::tukey(&scenes[0], &[]).0;
     for scene in &scenes {
-        every_test.rows.extend(comparisons::tukey(scene, &Metric::OF_THE_PAPER).0.rows);
+        every_test.rows.extend(comparisons::tukey(scene, &metrics(scene)).0.rows);
     }
     let results = results::sheet(&scenes)?;
     let iqm = comparisons::iqm(&scenes)?;
     let every_run = results::runs(&scenes);
+    let tukey_pairs = comparisons::tukey_pairs(&scenes);
+    let methods = results::methods(&scenes);
+    let demonstrations = demonstrations::sheet(&scenes);
     let mut files = Vec::new();
-    // A table without rows is no file: who includes it would have a head over nothing.
+    // A table without rows gets no file: including it would show a header over nothing.
     for (name, text, head) in [("curves", curves, learning::CSV_HEAD), ("ccdf", shares, archives::CCDF_HEAD)]
     {
         if text != head {
@@ -94,7 +119,9 @@ pub fn report(places: &[PathBuf]) -> Result<Report, ReportError> {
         }
     }
     files.push(("tables/results-as-in-the-paper.tex".to_owned(), paper_table.latex()));
-    for sheet in [&results, &iqm, &curiosity, &cells, &every_test, &every_run] {
+    for sheet in
+        [&results, &iqm, &curiosity, &cells, &every_test, &tukey_pairs, &demonstrations, &methods, &every_run]
+    {
         if sheet.rows.is_empty() {
             continue;
         }
@@ -111,37 +138,66 @@ pub fn report(places: &[PathBuf]) -> Result<Report, ReportError> {
         curiosity,
         uncertain,
         cells,
+        tukey_pairs,
+        few_seeds: comparisons::too_few_for_intervals(&scenes),
+        demonstrations,
+        methods,
         every_run,
         files,
     })
 }
 
-fn chapter(scene: &Scene, curves: &mut String, shares: &mut String) -> Result<Chapter, ReportError> {
+/// What curves and tests show: the paper's metrics, and before them the score with offset where returns can be negative.
+fn metrics(scene: &Scene) -> Vec<Metric> {
+    let offset = scene.has_negative_returns().then_some(Metric::QdScoreOffset);
+    offset.into_iter().chain(Metric::OF_THE_PAPER).collect()
+}
+
+fn chapter(
+    scene: &Scene,
+    names: &mut Names,
+    curves: &mut String,
+    shares: &mut String,
+) -> Result<Chapter, ReportError> {
+    let slug = names.give(&scene.slug());
+    let named = |mut picture: Picture, names: &mut Names| {
+        picture.name = names.give(&picture.name);
+        picture
+    };
     let mut learning = Vec::new();
     for axis in Axis::ALL {
         let mut pictures = Vec::new();
-        for metric in Metric::OF_THE_PAPER {
+        for metric in metrics(scene) {
             let courses = learning::courses(scene, axis, metric)?;
             *curves += &learning::csv(scene, axis, metric, &courses);
-            pictures.extend(learning::picture(scene, axis, metric, &courses)?);
+            let picture = learning::picture(scene, axis, metric, &courses)?;
+            pictures.extend(picture.map(|picture| named(picture, names)));
         }
         learning.push((axis, pictures));
     }
     let mut summaries = Vec::new();
     if let Some((picture, table)) = archives::ccdf(scene)? {
-        summaries.push(picture);
+        summaries.push(named(picture, names));
         *shares += &table;
     }
-    summaries.extend(comparisons::picture(scene)?);
-    let (tukey, untested) = comparisons::tukey(scene, &[Metric::QdScore]);
+    summaries.extend(comparisons::picture(scene)?.map(|picture| named(picture, names)));
+    let score = scene.score();
+    let (tukey, untested) = comparisons::tukey(scene, &[score]);
     Ok(Chapter {
         title: scene.title(),
-        slug: scene.slug(),
+        slug,
         learning,
-        maps: archives::maps(scene)?,
+        maps: archives::maps(scene)?.into_iter().map(|picture| named(picture, names)).collect(),
+        demonstrations: demonstrations::pictures(scene)?
+            .into_iter()
+            .map(|picture| named(picture, names))
+            .collect(),
         summaries,
         tukey,
         untested,
+        score,
+        negative: scene.has_negative_returns(),
+        left_out: published::left_out(scene),
     })
 }
 
@@ -190,12 +246,12 @@ impl Report {
     fn pictures(&self) -> impl Iterator<Item = &Picture> {
         self.chapters.iter().flat_map(|chapter| {
             let learning = chapter.learning.iter().flat_map(|(_, pictures)| pictures);
-            learning.chain(&chapter.maps).chain(&chapter.summaries)
+            learning.chain(&chapter.maps).chain(&chapter.demonstrations).chain(&chapter.summaries)
         })
     }
 }
 
-/// Removes the files directly in a folder whose names end so. Folders and links are somebody else's.
+/// Removes the files directly in a folder that have one of these endings. Folders and links are not ours.
 fn clear(folder: &Path, endings: &[&str]) -> std::io::Result<()> {
     for entry in std::fs::read_dir(folder)? {
         let entry = entry?;
@@ -208,9 +264,42 @@ fn clear(folder: &Path, endings: &[&str]) -> std::io::Result<()> {
     Ok(())
 }
 
-/// A name that any file system takes.
+/// Names of files, which are also those of places on the page: each is given once, in letters that any file system takes,
+/// and none is longer than file systems take with an extension.
+struct Names {
+    given: BTreeSet<String>,
+}
+
+/// In bytes, of the 255 that file systems take.
+const LONGEST_NAME: usize = 120;
+
+impl Names {
+    fn new() -> Names {
+        Names { given: page::PLACES.map(str::to_owned).into() }
+    }
+
+    /// A name like this one that no other has.
+    fn give(&mut self, wanted: &str) -> String {
+        let mut name = slug(wanted);
+        if name.len() > LONGEST_NAME {
+            // All bytes are letters of ASCII.
+            name.truncate(LONGEST_NAME);
+            name =
+                format!("{}-{:08x}", name.trim_end_matches(['-', '.']), crc32fast::hash(wanted.as_bytes()));
+        }
+        // Two may differ only in what no file can be called by.
+        let taken = |name: &String| self.given.contains(name);
+        let numbered = (2..).map(|number| format!("{name}-{number}"));
+        let free = std::iter::once(name.clone()).chain(numbered).find(|name| !taken(name)).unwrap_or(name);
+        self.given.insert(free.clone());
+        free
+    }
+}
+
+/// In letters that any file system takes.
 fn slug(name: &str) -> String {
-    let letter = |c: char| if c.is_ascii_alphanumeric() || c == '.' { c.to_ascii_lowercase() } else { '-' };
+    let kept = |c: char| c.is_ascii_alphanumeric() || c == '.' || c == '_';
+    let letter = |c: char| if kept(c) { c.to_ascii_lowercase() } else { '-' };
     let mut text: String = name.chars().map(letter).collect();
     while text.contains("--") {
         text = text.replace("--", "-");
@@ -225,6 +314,21 @@ mod tests {
     #[test]
     fn a_slug_has_nothing_that_a_file_system_minds() {
         assert_eq!(slug("GAIL-EBC, q 0.5, demos a/b"), "gail-ebc-q-0.5-demos-a-b");
-        assert_eq!(slug("../x"), "x");
+        assert_eq!(slug("../x_y"), "x_y");
+    }
+
+    #[test]
+    fn names_are_bounded_and_each_is_given_once() {
+        let mut names = Names::new();
+        let long = |end: &str| format!("{}{end}", "search.train.something 0.001, ".repeat(30));
+        let given: Vec<String> = ["a b", "a, b", "A/B", &long("1"), &long("2"), "", "results", "ünï"]
+            .into_iter()
+            .map(|wanted| names.give(wanted))
+            .collect();
+        assert_eq!(given[..3], ["a-b", "a-b-2", "a-b-3"]);
+        assert_eq!(given[6], "results-2", "there is such a place on the page");
+        assert!(given.iter().all(|name| name.len() <= LONGEST_NAME + 9 && name.is_ascii()), "{given:?}");
+        let different: BTreeSet<&String> = given.iter().collect();
+        assert_eq!(different.len(), given.len(), "{given:?}");
     }
 }

@@ -6,6 +6,7 @@
 use std::fmt::Write;
 
 use crate::runs::{Axis, Metric};
+use crate::statistics::bootstrap::FEWEST_RUNS;
 use magpie_plot::{NARROW, escaped};
 
 use super::sheet::Sheet;
@@ -16,7 +17,11 @@ const SCRIPT: &str = include_str!("page/script.js");
 
 /// How the title begins and what the heading is: by them a page is known to be one of ours.
 const TITLE: &str = "<title>magpie: ";
-const HEADING: &str = "<h1>What the runs say</h1>";
+const HEADING: &str = "<h1>Comparison of runs</h1>";
+const EARLIER_HEADING: &str = "<h1>What the runs say</h1>";
+
+/// The names of places on every page.
+pub(super) const PLACES: [&str; 7] = ["results", "notes", "certainty", "runs", "methods", "files", "hint"];
 
 /// Notes that are shown at once; the others can be opened.
 const NOTES_AT_ONCE: usize = 8;
@@ -30,10 +35,10 @@ pub(super) fn html(report: &Report) -> String {
     notes(&mut body, report);
     results(&mut body, report);
     for chapter in &report.chapters {
-        self::chapter(&mut body, chapter);
+        self::chapter(&mut body, chapter, &report.demonstrations.part(&chapter.title));
     }
     certainty(&mut body, report);
-    section(&mut body, "runs", "Runs", &report.every_run.html());
+    section(&mut body, "runs", "Runs", &runs_of(report));
     section(&mut body, "methods", "How this is computed", METHODS);
     section(&mut body, "files", "Files", &files(report));
     format!(
@@ -47,7 +52,7 @@ pub(super) fn html(report: &Report) -> String {
 
 /// Whether a page was made here.
 pub(super) fn is_ours(page: &str) -> bool {
-    page.contains(TITLE) && page.contains(HEADING)
+    page.contains(TITLE) && [HEADING, EARLIER_HEADING].iter().any(|heading| page.contains(heading))
 }
 
 /// Writing into a string cannot fail.
@@ -102,7 +107,7 @@ fn notes(body: &mut String, report: &Report) {
     push(
         body,
         format_args!(
-            "<section id=\"notes\" class=\"notes\">\n<h2>To be known first</h2>\n{content}</section>\n"
+            "<section id=\"notes\" class=\"notes\">\n<h2>Before you read on</h2>\n{content}</section>\n"
         ),
     );
 }
@@ -110,19 +115,29 @@ fn notes(body: &mut String, report: &Report) {
 fn results(body: &mut String, report: &Report) {
     let mut content = paragraph(
         "Mean ± standard deviation over seeds, each run as far as it has come. “As stored” is what the archive holds: the \
-         best of many noisy evaluations, which flatters. “Run again” is what its elites reach in fresh episodes. “Paper” is \
-         Wan et al. (ICML 2025), with 3000 environments and 2000 iterations.",
+         best of many noisy evaluations, which flatters. “Run again” is what its elites reach in fresh episodes. “Episodes” is \
+         how many an elite was judged by. “Paper” is Wan et al. (ICML 2025), with 3000 environments and 2000 iterations; its \
+         numbers stand beside a method only if the experiment is the same.",
     );
     for chapter in &report.chapters {
         push(&mut content, format_args!("<h3>{}</h3>\n", escaped(&chapter.title)));
         content += &report.results.part(&chapter.title).html();
+        chapter.left_out.iter().for_each(|why| content += &paragraph(why));
     }
     content += &report.to_run_again.as_deref().map(paragraph).unwrap_or_default();
     section(body, "results", report.results.title, &content);
 }
 
-fn chapter(body: &mut String, chapter: &Chapter) {
-    let mut content = String::from("<h3>Learning curves</h3>\n<div class=\"axes\">\n");
+fn chapter(body: &mut String, chapter: &Chapter, demonstrations: &Sheet) {
+    let mut content = String::from("<h3>Learning curves</h3>\n");
+    if chapter.negative {
+        content += &paragraph(
+            "Returns can be negative here: an elite in a new cell may then lower the plain QD-Score, which falls while the \
+             search improves. The QD-Score with offset, which adds a constant for each step so that filling a cell never \
+             costs anything, is the one to watch and comes first.",
+        );
+    }
+    content += "<div class=\"axes\">\n";
     for (axis, pictures) in &chapter.learning {
         let title = match axis {
             Axis::Iterations => "Against iterations",
@@ -140,17 +155,30 @@ fn chapter(body: &mut String, chapter: &Chapter) {
     if !chapter.maps.is_empty() {
         content += "<h3>Archives</h3>\n";
         content += &paragraph(
-            "Of each method the run in the middle by QD-Score. Colours mean the same in all of them; grey cells are empty.",
+            "For each method, the run with the median QD-Score. All maps share one colour scale; grey cells are empty.",
         );
         content += &grid(&chapter.maps);
+    }
+    if !demonstrations.rows.is_empty() {
+        content += "<h3>Demonstrations</h3>\n";
+        content += &paragraph(
+            "The demonstrations that rewards were learned from, as in the paper’s appendix. Standard deviations are over the \
+             episodes (divisor n). Pictures show the elites of an archive, the best of them, and the demonstrations.",
+        );
+        content += &demonstrations.html();
+        content += &grid(&chapter.demonstrations);
     }
     if !chapter.summaries.is_empty() {
         content += "<h3>Summaries</h3>\n";
         content += &grid(&chapter.summaries);
     }
-    content += "<h3>Which methods differ: Tukey’s HSD on the QD-Score</h3>\n";
+    let score = chapter.score.name();
+    push(&mut content, format_args!("<h3>Which methods differ: Tukey’s HSD on the {score}</h3>\n"));
+    if chapter.score != Metric::QdScore {
+        content += &paragraph("On the score with offset, as the plain one is negative.");
+    }
     content += &table_or_reason(
-        &chapter.tukey.part(&chapter.title).part(Metric::QdScore.name()),
+        &chapter.tukey.part(&chapter.title).part(score),
         chapter.untested.as_deref().into_iter(),
     );
     section(body, &chapter.slug, &chapter.title, &content);
@@ -170,9 +198,32 @@ fn certainty(body: &mut String, report: &Report) {
         );
         content += &report.cells.html();
     }
+    if !report.tukey_pairs.rows.is_empty() {
+        push(&mut content, format_args!("<h3>{}</h3>\n", report.tukey_pairs.title));
+        content += &paragraph(
+            "The sign of the effect of curiosity and its p-value among all pairs of methods of the task; bold is significant \
+             (p < 0.05).",
+        );
+        content += &report.tukey_pairs.html();
+    }
     content += "<h3>Inter-quartile means</h3>\n";
+    if report.few_seeds {
+        content += &paragraph(&format!(
+            "No bootstrap interval where a method has fewer than {FEWEST_RUNS} seeds: it draws from the seeds that there are, \
+             and one or two say next to nothing about others."
+        ));
+    }
     content += &report.iqm.html();
     section(body, "certainty", "How sure", &content);
+}
+
+fn runs_of(report: &Report) -> String {
+    let mut content = report.every_run.html();
+    if !report.methods.rows.is_empty() {
+        push(&mut content, format_args!("<h3>{}</h3>\n", report.methods.title));
+        content += &report.methods.html();
+    }
+    content
 }
 
 fn table_or_reason<'a>(sheet: &Sheet, reasons: impl Iterator<Item = &'a str>) -> String {
@@ -190,7 +241,10 @@ fn grid(pictures: &[Picture]) -> String {
                 &format!("<svg role=\"img\" aria-label=\"{}\" ", escaped(&picture.alt)),
                 1,
             );
-            format!("<figure{class} id=\"{}\">\n{svg}</figure>\n", escaped(&picture.name))
+            let caption =
+                picture.caption.as_deref().map(|text| format!("<figcaption>{}</figcaption>", escaped(text)));
+            let caption = caption.unwrap_or_default();
+            format!("<figure{class} id=\"{}\">\n{svg}{caption}</figure>\n", escaped(&picture.name))
         })
         .collect();
     format!("<div class=\"grid\">\n{figures}</div>\n")

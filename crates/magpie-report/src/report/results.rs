@@ -5,7 +5,8 @@ use crate::runs::{Method, Metric, Run, Scene};
 use crate::statistics::paper;
 use crate::statistics::table::{Cell, ResultsTable};
 
-use super::sheet::{Entry, Kind, Sheet};
+use super::published::{Found, find};
+use super::sheet::{Entry, Kind, Sheet, columns};
 
 /// Where a row of numbers is from.
 const STORED: &str = "as stored";
@@ -18,52 +19,44 @@ fn cell(runs: &[Run], value: impl Fn(&Run) -> Option<f64>) -> Result<Option<Cell
     Ok(if values.is_empty() { None } else { Some(Cell::of(&values)?) })
 }
 
-/// What the paper has for a method in a scene, by its family alone: its other settings are its own.
-pub(super) fn of_the_paper(scene: &Scene, family: &str, metric: Metric) -> Option<Cell> {
-    let feet = scene.measure == "feet_contact";
-    let main = paper::results().get(family, &scene.task, metric.name()).filter(|_| feet);
-    main.or_else(|| {
-        let study = paper::measures_study();
-        let setting = format!("{} {} (", scene.task, scene.measure);
-        let setting = study.tasks().iter().find(|name| name.starts_with(&setting))?;
-        study.get(family, setting, metric.name())
-    })
-}
-
 /// A row for each method and origin of its numbers.
 pub(super) fn sheet(scenes: &[Scene]) -> Result<Sheet, ReportError> {
-    let mut columns = vec![
+    let mut columns = columns(&[
         ("task", Kind::Text),
         ("method", Kind::Text),
         ("numbers", Kind::Text),
         ("seeds", Kind::Number),
         ("iterations", Kind::Text),
-    ];
-    columns.extend(Metric::ALL.map(|metric| (metric.name(), Kind::Spread)));
+        ("episodes", Kind::Text),
+    ]);
+    columns.extend(Metric::ALL.map(|metric| (metric.name().into(), Kind::Spread)));
     let mut rows = Vec::new();
     for scene in scenes {
         for method in &scene.methods {
-            let mut row = |origin: &str, seeds: usize, iterations: String, cells: Vec<Entry>| {
+            let mut row = |origin: &str, seeds: usize, [made, episodes]: [String; 2], cells: Vec<Entry>| {
                 let mut row: Vec<Entry> =
                     [scene.title(), method.name.clone(), origin.to_owned()].map(Entry::Text).to_vec();
-                row.extend([Entry::Number(seeds as f64, 0), Entry::Text(iterations)]);
+                row.extend([Entry::Number(seeds as f64, 0), Entry::Text(made), Entry::Text(episodes)]);
                 row.extend(cells);
                 rows.push(row);
             };
-            let stored = cells(method, Run::last)?;
-            row(STORED, method.runs.len(), iterations(&method.runs), stored);
-            let again = method.runs.iter().filter(|run| run.reevaluation.is_some()).count();
-            if again > 0 {
-                row(CORRECTED, again, String::new(), cells(method, Run::corrected)?);
+            let judged =
+                method.runs.iter().filter_map(|run| run.settings.others.get("search.episodes")?.parse().ok());
+            let made = range(method.runs.iter().map(Run::iterations));
+            row(STORED, method.runs.len(), [made, range(judged)], cells(method, Run::last)?);
+            let again: Vec<f64> = method
+                .runs
+                .iter()
+                .filter_map(|run| Some(run.reevaluation.as_ref()?.episodes.into()))
+                .collect();
+            if !again.is_empty() {
+                let episodes = range(again.iter().copied());
+                row(CORRECTED, again.len(), [String::new(), episodes], cells(method, Run::corrected)?);
             }
-            let published = Metric::ALL.map(|metric| of_the_paper(scene, &method.family, metric));
-            if published.iter().any(Option::is_some) {
-                row(
-                    PAPER,
-                    paper::SEEDS,
-                    "2000".to_owned(),
-                    published.map(|cell| cell.map_or(Entry::Nothing, Entry::Spread)).to_vec(),
-                );
+            if let Found::Same(published) = find(scene, method) {
+                let cell = |metric| published.get(metric).map_or(Entry::Nothing, Entry::Spread);
+                let spent = [paper::ITERATIONS, paper::EPISODES].map(|number| number.to_string());
+                row(PAPER, paper::SEEDS, spent, Metric::ALL.map(cell).to_vec());
             }
         }
     }
@@ -75,11 +68,15 @@ fn cells(method: &Method, value: fn(&Run, Metric) -> Option<f64>) -> Result<Vec<
     Metric::ALL.iter().map(entry).collect()
 }
 
-/// How far runs have come: one number, or from where to where.
-fn iterations(runs: &[Run]) -> String {
-    let all = || runs.iter().map(Run::iterations);
-    let (least, most) = (all().fold(f64::INFINITY, f64::min), all().fold(0.0, f64::max));
-    if least < most { format!("{least} to {most}") } else { format!("{most}") }
+/// One number, or from where to where; nothing of nothing.
+fn range(all: impl Iterator<Item = f64>) -> String {
+    let (least, most) =
+        all.fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), n| (n.min(least), n.max(most)));
+    match least.total_cmp(&most) {
+        std::cmp::Ordering::Less => format!("{least} to {most}"),
+        std::cmp::Ordering::Equal => most.to_string(),
+        std::cmp::Ordering::Greater => String::new(),
+    }
 }
 
 /// The same, laid out as the paper's main table: a row a method, columns grouped by task.
@@ -87,6 +84,11 @@ pub(super) fn as_in_the_paper(scenes: &[Scene]) -> Result<ResultsTable, ReportEr
     let mut table = ResultsTable::default();
     for scene in scenes {
         for method in &scene.methods {
+            let published = match find(scene, method) {
+                Found::Same(published) => Some(published),
+                Found::Other(_) | Found::Nothing => None,
+            };
+            let paper = published.as_ref().map_or(String::new(), |found| format!("{} ({PAPER})", found.name));
             for metric in Metric::OF_THE_PAPER {
                 let numbers = [
                     (method.name.clone(), cell(&method.runs, |run| run.last(metric))?),
@@ -94,7 +96,7 @@ pub(super) fn as_in_the_paper(scenes: &[Scene]) -> Result<ResultsTable, ReportEr
                         format!("{} ({CORRECTED})", method.name),
                         cell(&method.runs, |run| run.corrected(metric))?,
                     ),
-                    (format!("{} ({PAPER})", method.family), of_the_paper(scene, &method.family, metric)),
+                    (paper.clone(), published.as_ref().and_then(|found| found.get(metric))),
                 ];
                 for (name, cell) in numbers {
                     cell.into_iter().for_each(|cell| table.set(&name, &scene.title(), metric.name(), cell));
@@ -105,9 +107,28 @@ pub(super) fn as_in_the_paper(scenes: &[Scene]) -> Result<ResultsTable, ReportEr
     Ok(table)
 }
 
+/// The whole keys and values of the settings by which methods are told apart: their names say them in short.
+pub(super) fn methods(scenes: &[Scene]) -> Sheet {
+    let columns = columns(&[
+        ("task", Kind::Text),
+        ("method", Kind::Text),
+        ("setting", Kind::Text),
+        ("value", Kind::Text),
+    ]);
+    let mut rows = Vec::new();
+    for scene in scenes {
+        for method in &scene.methods {
+            rows.extend(method.details.iter().map(|(key, value)| {
+                [&scene.title(), &method.name, key, value].map(|text| Entry::Text(text.clone())).to_vec()
+            }));
+        }
+    }
+    Sheet { slug: "methods", title: "What tells methods apart", columns, rows }
+}
+
 /// A row a run.
 pub(super) fn runs(scenes: &[Scene]) -> Sheet {
-    let mut columns = vec![
+    let mut columns = columns(&[
         ("folder", Kind::Text),
         ("task", Kind::Text),
         ("method", Kind::Text),
@@ -116,9 +137,10 @@ pub(super) fn runs(scenes: &[Scene]) -> Sheet {
         ("planned", Kind::Number),
         ("environment steps (M)", Kind::Number),
         ("hours", Kind::Number),
-    ];
-    columns.extend(Metric::ALL.map(|metric| (metric.name(), Kind::Number)));
-    columns.push(("QD-Score run again", Kind::Number));
+    ]);
+    columns.extend(Metric::ALL.map(|metric| (metric.name().into(), Kind::Number)));
+    columns
+        .extend([("QD-Score run again".into(), Kind::Number), ("episodes run again".into(), Kind::Number)]);
     let mut rows = Vec::new();
     for scene in scenes {
         for (method, run) in
@@ -143,6 +165,7 @@ pub(super) fn runs(scenes: &[Scene]) -> Sheet {
                 row.push(number(run.last(metric), decimals));
             }
             row.push(number(run.corrected(Metric::QdScore), 0));
+            row.push(number(run.reevaluation.as_ref().map(|again| again.episodes.into()), 0));
             rows.push(row);
         }
     }
@@ -155,7 +178,8 @@ pub(super) fn what_to_run_again(scenes: &[Scene]) -> Option<String> {
     let missing = runs().filter(|run| run.reevaluation.is_none()).count();
     let example = runs().find(|run| run.reevaluation.is_none())?.folder.display().to_string();
     Some(format!(
-        "The elites of {missing} of {} runs have not been run again: `magpie eval {example}` does it for one.",
+        "The elites of {missing} of {} runs have not been run again: `magpie eval {example}` does it for one; it takes several \
+         runs, and folders of them, too.",
         runs().count()
     ))
 }

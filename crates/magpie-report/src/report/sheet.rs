@@ -1,5 +1,7 @@
 //! A table of the report, written as HTML, CSV and LaTeX.
 
+use std::borrow::Cow;
+
 use crate::error::ReportError;
 use crate::statistics::bootstrap::Interval;
 use crate::statistics::table::csv::quoted;
@@ -12,7 +14,7 @@ pub(super) struct Sheet {
     /// For names of files.
     pub(super) slug: &'static str,
     pub(super) title: &'static str,
-    pub(super) columns: Vec<(&'static str, Kind)>,
+    pub(super) columns: Vec<(Cow<'static, str>, Kind)>,
     pub(super) rows: Vec<Vec<Entry>>,
 }
 
@@ -29,13 +31,15 @@ pub(super) enum Kind {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Entry {
     Text(String),
-    /// A number, shown with so many decimals.
+    /// A number, shown with this number of decimals.
     Number(f64, usize),
+    /// The p-value of a test, in bold letters where it is significant.
+    P(f64, bool),
     /// Mean and standard deviation over runs.
     Spread(Cell),
     /// A number and where it would lie with other runs; in per cent of something or in its own unit.
     Estimate(f64, Option<Interval>),
-    /// Nobody knows.
+    /// Not known.
     Nothing,
 }
 
@@ -45,6 +49,11 @@ impl Entry {
         let values: Vec<f64> = values.collect();
         Ok(if values.is_empty() { Entry::Nothing } else { Entry::Spread(Cell::of(&values)?) })
     }
+}
+
+/// Columns whose names are known beforehand.
+pub(super) fn columns(named: &[(&'static str, Kind)]) -> Vec<(Cow<'static, str>, Kind)> {
+    named.iter().map(|&(name, kind)| (Cow::Borrowed(name), kind)).collect()
 }
 
 impl Sheet {
@@ -114,16 +123,27 @@ impl Sheet {
     }
 }
 
+/// Letters from which on a field is broken into lines.
+const LONG: usize = 60;
+
 /// A field of HTML, with the number that it is sorted by.
 fn field(entry: &Entry, kind: Kind) -> String {
     let value = match entry {
-        Entry::Number(value, _) | Entry::Estimate(value, _) => Some(*value),
+        Entry::Number(value, _) | Entry::Estimate(value, _) | Entry::P(value, _) => Some(*value),
         Entry::Spread(cell) => Some(cell.mean),
         Entry::Text(_) | Entry::Nothing => None,
     };
     let value = value.map(|value| format!(r#" data-v="{value}""#)).unwrap_or_default();
-    let class = if kind == Kind::Text { "" } else { r#" class="n""# };
-    format!("<td{class}{value}>{}</td>", escaped(&plain(entry)))
+    let text = plain(entry);
+    let class = match kind {
+        Kind::Text if text.chars().count() > LONG => r#" class="long""#,
+        Kind::Text => "",
+        Kind::Number | Kind::Spread | Kind::Estimate => r#" class="n""#,
+    };
+    match entry {
+        Entry::P(_, true) => format!("<td{class}{value}><b>{}</b></td>", escaped(&text)),
+        _ => format!("<td{class}{value}>{}</td>", escaped(&text)),
+    }
 }
 
 /// For people.
@@ -131,6 +151,7 @@ fn plain(entry: &Entry) -> String {
     match entry {
         Entry::Text(text) => text.clone(),
         Entry::Number(value, decimals) => number(*value, *decimals).replace('-', "\u{2212}"),
+        Entry::P(value, _) => number(*value, P_DECIMALS),
         Entry::Spread(cell) => markdown::written(*cell).replace('-', "\u{2212}"),
         Entry::Estimate(value, interval) => {
             let (numbers, exponent) = rounded(*value, *interval);
@@ -145,7 +166,10 @@ fn plain(entry: &Entry) -> String {
     }
 }
 
-/// With so many decimals; what is too small for them is said to be, and not shown as nothing.
+/// As the paper has them.
+const P_DECIMALS: usize = 4;
+
+/// With this number of decimals; what is too small for them is said to be, and not shown as nothing.
 fn number(value: f64, decimals: usize) -> String {
     let least = 10f64.powi(-(decimals as i32));
     if value > 0.0 && value < 0.5 * least {
@@ -160,6 +184,8 @@ fn typeset(entry: &Entry) -> String {
     match entry {
         Entry::Text(text) => latex::escape(text),
         Entry::Number(value, decimals) => format!("${}$", number(*value, *decimals)),
+        Entry::P(value, true) => format!("$\\mathbf{{{}}}$", number(*value, P_DECIMALS)),
+        Entry::P(value, false) => format!("${}$", number(*value, P_DECIMALS)),
         Entry::Spread(cell) => latex::written(*cell),
         Entry::Estimate(value, interval) => {
             let (numbers, exponent) = rounded(*value, *interval);
@@ -175,7 +201,7 @@ fn exact(entry: &Entry, kind: Kind) -> Vec<String> {
     let number = |value: Option<f64>| value.map(|v| v.to_string()).unwrap_or_default();
     match entry {
         Entry::Text(text) => vec![quoted(text)],
-        Entry::Number(value, _) => vec![value.to_string()],
+        Entry::Number(value, _) | Entry::P(value, _) => vec![value.to_string()],
         Entry::Spread(cell) => vec![cell.mean.to_string(), number(cell.std), cell.n.to_string()],
         Entry::Estimate(value, interval) => {
             vec![value.to_string(), number(interval.map(|i| i.low)), number(interval.map(|i| i.high))]
@@ -215,12 +241,12 @@ mod tests {
         Sheet {
             slug: "s",
             title: "S",
-            columns: vec![
+            columns: columns(&[
                 ("a, b", Kind::Text),
                 ("n", Kind::Number),
                 ("spread", Kind::Spread),
                 ("iqm", Kind::Estimate),
-            ],
+            ]),
             rows: vec![
                 vec![
                     Entry::Text("x_<y>".to_owned()),
@@ -250,6 +276,18 @@ mod tests {
     #[test]
     fn a_small_p_is_not_nothing() {
         assert_eq!([number(2e-9, 4), number(0.0, 4), number(0.01234, 4)], ["< 0.0001", "0.0000", "0.0123"]);
+    }
+
+    #[test]
+    fn a_significant_p_is_bold() {
+        let shown = |significant| {
+            let entry = Entry::P(0.0236, significant);
+            (field(&entry, Kind::Number), typeset(&entry), exact(&entry, Kind::Number))
+        };
+        let (html, latex, csv) = shown(true);
+        assert_eq!(html, r#"<td class="n" data-v="0.0236"><b>0.0236</b></td>"#);
+        assert_eq!((latex.as_str(), csv), ("$\\mathbf{0.0236}$", vec!["0.0236".to_owned()]));
+        assert_eq!(shown(false).1, "$0.0236$");
     }
 
     #[test]

@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 use super::run::{Note, Run};
 use crate::error::ReportError;
 
-/// What was found.
+/// The runs that were found.
 #[derive(Debug, Default)]
 pub struct Collection {
     /// The runs, in the order in which they were named; those in a folder by name.
     pub runs: Vec<Run>,
-    /// What is not as it should be.
+    /// What is wrong with some of them.
     pub notes: Vec<Note>,
 }
 
@@ -31,10 +31,11 @@ pub fn collect(places: &[PathBuf]) -> Result<Collection, ReportError> {
         let before = folders.len();
         let problem = match find(place, DEPTH, &mut folders) {
             Ok(()) if folders.len() > before => continue,
-            Ok(()) => format!("left out: no run is in it, nor up to {DEPTH} folders below it"),
+            Ok(()) => format!("left out: there is no run in it, or in folders up to {DEPTH} levels below it"),
             Err(e) if e.kind() == io::ErrorKind::NotFound => "left out: there is no such folder".to_owned(),
             Err(e) if e.kind() == io::ErrorKind::NotADirectory => {
-                "left out: it is no folder; name the folder of a run, or a folder with runs in it".to_owned()
+                "left out: this is not a folder; name the folder of a run, or a folder that contains runs"
+                    .to_owned()
             }
             Err(e) => format!("left out: {e}"),
         };
@@ -52,7 +53,8 @@ pub fn collect(places: &[PathBuf]) -> Result<Collection, ReportError> {
             Ok(None) if found.notes.iter().any(|note| note.place == place()) => {}
             Ok(None) => {
                 let problem =
-                    "left out: it is a run, but no search, and there is no archive to compare".to_owned();
+                    "left out: it is a run of one policy and not a search, so it has no archive to compare"
+                        .to_owned();
                 found.notes.push(Note { place: place(), problem });
             }
             Err(e) => found.notes.push(Note { place: place(), problem: format!("left out: {e}") }),
@@ -86,7 +88,7 @@ fn find(folder: &Path, depth: usize, into: &mut Vec<PathBuf>) -> io::Result<()> 
     inside.sort();
     if depth > 0 {
         for folder in inside {
-            // A folder that cannot be looked into is somebody else's, unless it was named.
+            // A folder below that cannot be read is skipped; one that was named is an error.
             let _ = find(&folder, depth - 1, into);
         }
     }

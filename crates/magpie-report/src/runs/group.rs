@@ -3,7 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use magpie_rewards::ModelName;
+use magpie_run::settings::registry;
+use magpie_settings::Setting;
 
+use super::progress::Metric;
 use super::run::{Note, Run};
 use super::settings::may_be_left_out;
 
@@ -40,6 +43,33 @@ impl Scene {
     /// For headings.
     pub fn title(&self) -> String {
         format!("{}, {}", self.task, self.measure.replace('_', " "))
+    }
+
+    /// Whether returns can be negative here: the QD-Score was, or more than one elite in twenty is. Filling a cell may then
+    /// lower the plain QD-Score, so that it falls while the search improves.
+    pub fn has_negative_returns(&self) -> bool {
+        const SHARE: f64 = 0.05;
+        let negative = |run: &Run| {
+            let elites = run.archive.iter().flat_map(|archive| &archive.elites);
+            let (all, below) =
+                elites.fold((0, 0), |(all, below), e| (all + 1, below + usize::from(e.objective < 0.0)));
+            f64::from(below as u32) > SHARE * f64::from(all as u32)
+                || run.rows.iter().any(|row| row.qd_score < 0.0)
+        };
+        self.runs().any(negative)
+    }
+
+    /// What runs are compared by: the QD-Score, as in the paper, or the one with offset where the plain one is negative in
+    /// the end and there is an offset.
+    pub fn score(&self) -> Metric {
+        let last = |metric: Metric| self.runs().filter_map(move |run| run.last(metric));
+        let negative = last(Metric::QdScore).any(|score| score < 0.0);
+        let offset = last(Metric::QdScore).ne(last(Metric::QdScoreOffset));
+        if negative && offset { Metric::QdScoreOffset } else { Metric::QdScore }
+    }
+
+    fn runs(&self) -> impl Iterator<Item = &Run> {
+        self.methods.iter().flat_map(|method| &method.runs)
     }
 
     /// For names of files.
@@ -79,6 +109,9 @@ fn rank(run: &Run) -> usize {
     2 * place + usize::from(run.settings.curiosity > 0.0)
 }
 
+/// The value of a setting that is not set.
+const UNSET: &str = "–";
+
 /// The scene of runs that have task and measure in common.
 fn scene(runs: Vec<Run>) -> Option<Scene> {
     let (task, measure) =
@@ -88,14 +121,14 @@ fn scene(runs: Vec<Run>) -> Option<Scene> {
     for run in runs {
         let keys = differing.get(&run.settings.family()).into_iter().flatten();
         let detail = |key: &String| {
-            (key.clone(), run.settings.others.get(key).cloned().unwrap_or_else(|| "–".to_owned()))
+            (key.clone(), run.settings.others.get(key).cloned().unwrap_or_else(|| UNSET.to_owned()))
         };
         methods.entry((rank(&run), keys.map(detail).collect())).or_default().push(run);
     }
+    let every: Vec<Details> = methods.keys().map(|(_, details)| details.clone()).collect();
     let method = |((_, details), runs): ((usize, Details), Vec<Run>)| {
         let family = runs[0].settings.family();
-        let name =
-            std::iter::once(family.clone()).chain(details.iter().map(|(key, value)| named(key, value)));
+        let name = std::iter::once(family.clone()).chain(in_few_words(&details, &every));
         Method { name: name.collect::<Vec<_>>().join(", "), family, details, style: 0, runs }
     };
     Some(Scene { task, measure, methods: methods.into_iter().map(method).collect() })
@@ -123,13 +156,62 @@ fn differing(runs: &[Run]) -> BTreeMap<String, BTreeSet<String>> {
     families.into_iter().map(|(family, runs)| (family, of_family(runs))).collect()
 }
 
+/// Settings as a name has them. What is not set is not said. A table that only some runs have, such as hurdles, is named
+/// with those of its values in which the runs that have it differ.
+fn in_few_words(details: &Details, every: &[Details]) -> Vec<String> {
+    let set =
+        |details: &Details| details.iter().filter(|(_, value)| value != UNSET).cloned().collect::<Details>();
+    let every: Vec<Details> = every.iter().map(set).collect();
+    let mut words: Vec<String> = Vec::new();
+    let mut tables: Vec<String> = Vec::new();
+    for (key, value) in set(details) {
+        let Some(table) = optional_table(&key) else {
+            words.push(named(&key, &value, &every));
+            continue;
+        };
+        if tables.contains(&table) {
+            continue;
+        }
+        let differs = |(key, value): &&(String, String)| {
+            every.iter().flatten().any(|(other, found)| other == key && found != value)
+        };
+        let inside = set(details);
+        let inside = inside.iter().filter(|(key, _)| optional_table(key).as_ref() == Some(&table));
+        let said = inside.filter(differs).map(|(key, value)| format!(" {} {value}", last(key)));
+        words.push(last(&table) + &said.collect::<String>());
+        tables.push(table);
+    }
+    words
+}
+
+/// The table that a key is in, if that is one which may be left out whole.
+fn optional_table(key: &str) -> Option<String> {
+    let (table, _) = key.rsplit_once('.')?;
+    let is_optional =
+        |setting: &&Setting| setting.key == table && setting.paper.is_none() && setting.magpie.is_none();
+    registry().iter().find(is_optional).map(|setting| setting.key.clone())
+}
+
+/// The last part of a key, in words.
+fn last(key: &str) -> String {
+    key.rsplit('.').next().unwrap_or(key).replace('_', " ")
+}
+
 /// A setting in few words.
-fn named(key: &str, value: &str) -> String {
+fn named(key: &str, value: &str, every: &[Details]) -> String {
+    let content = || value.get(..4).filter(|_| value.len() == 8).unwrap_or(value);
     match key {
         "search.curiosity.weight" => format!("q {value}"),
-        "demos.file" => format!("demos {}", value.get(..4).filter(|_| value.len() == 8).unwrap_or(value)),
+        "demos.file" => format!("demos {}", content()),
+        "world.robot" => format!("robot {}", content()),
+        "world.task" => format!("task file {}", content()),
+        "demos.count" if value == "1" => "1 demo".to_owned(),
         "demos.count" => format!("{value} demos"),
-        key => format!("{} {value}", key.rsplit('.').next().unwrap_or(key).replace('_', " ")),
+        key if key.starts_with("world.strength.") => format!("strength {} {value}", last(key)),
+        key => {
+            let same_end = every.iter().flatten().any(|(other, _)| other != key && last(other) == last(key));
+            if same_end { format!("{key} {value}") } else { format!("{} {value}", last(key)) }
+        }
     }
 }
 

@@ -16,6 +16,6 @@ mod settings;
 pub use collect::{Collection, collect};
 pub use group::{Details, Method, Scene, scenes};
 pub use progress::{Axis, Metric, Row};
-pub use run::{Note, Run};
-pub use settings::Settings;
+pub use run::{Learned, Note, Origin, Run};
 pub(crate) use settings::{CURIOUS, may_be_left_out};
+pub use settings::{Departure, Settings};

@@ -61,6 +61,17 @@ impl Metric {
         }
     }
 
+    /// Its name at the head of a picture.
+    pub fn title(self) -> &'static str {
+        match self {
+            Metric::QdScore => "QD-Score",
+            Metric::QdScoreOffset => "QD-Score with offset",
+            Metric::Coverage => "Coverage",
+            Metric::Best => "Best return",
+            Metric::Mean => "Mean return",
+        }
+    }
+
     /// What an axis says.
     pub fn label(self) -> &'static str {
         match self {

@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use magpie_demos::Demonstrations;
+use magpie_demos::{Demonstrations, Episode, bundled};
+use magpie_rewards::ModelName;
 use magpie_run::operations::open_outline;
 use magpie_run::{ArchiveOutline, Reevaluation};
 
@@ -30,11 +31,38 @@ pub struct Run {
     pub rows: Vec<Row>,
     /// Its archive, if that can be read.
     pub archive: Option<ArchiveOutline>,
-    /// Where its demonstrations lie in the space of measures, if they were measured as the run measures.
-    pub demonstrations: Vec<Vec<f64>>,
+    /// What its reward was learned from, if from any that can be read.
+    pub learned: Option<Learned>,
     /// What the elites of this very archive reach when they are run again.
     pub reevaluation: Option<Reevaluation>,
 }
+
+/// The demonstrations that a reward was learned from.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Learned {
+    /// Whose they are.
+    pub origin: Origin,
+    /// The episodes.
+    pub episodes: Vec<Episode>,
+    /// Where each lies in the space of measures; empty if they were not measured as the run measures.
+    pub places: Vec<Vec<f64>>,
+}
+
+/// Whose demonstrations are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Origin {
+    /// Those that come with magpie for the task, chosen as the paper chooses its own.
+    Bundled,
+    /// The paper's.
+    Paper,
+    /// Any others.
+    Other,
+}
+
+/// How the files of the paper's demonstrations are called.
+const OF_THE_PAPER: &str = "trajs_ppga_";
+/// Means of fewer episodes than this are noise for the most part.
+const FEW_EPISODES: u32 = 10;
 
 impl Run {
     /// Reads a run; `None` if the folder holds a run that is no search. Files that cannot be read are left out and noted,
@@ -53,6 +81,16 @@ impl Run {
             }
         };
         let archive = open_outline(folder).map_err(|e| note(format!("its archive is not shown: {e}"))).ok();
+        let archive = archive.filter(|ArchiveOutline { about, .. }| {
+            let own = (&about.task, &about.measure) == (&settings.task, &settings.measure);
+            if !own {
+                note(format!(
+                    "its archive is not shown: that is one of {}, {}, and config.toml says {}, {}; put the run's own file back",
+                    about.task, about.measure, settings.task, settings.measure
+                ));
+            }
+            own
+        });
         if rows.is_empty() && archive.as_ref().is_none_or(|archive| archive.elites.is_empty()) {
             note("it has made no iteration yet, and is left out".to_owned());
             return Ok(None);
@@ -81,8 +119,18 @@ impl Run {
             }
             current
         });
-        let demonstrations = places(folder, &settings, archive.as_ref());
-        Ok(Some(Run { folder: folder.to_owned(), settings, rows, archive, demonstrations, reevaluation }))
+        if let Some(Reevaluation { episodes, .. }) = &reevaluation
+            && *episodes < FEW_EPISODES
+        {
+            note(format!(
+                "its elites were run again for {} each, and a mean of so few is noise for the most part; run `magpie eval {}` \
+                 with at least {FEW_EPISODES}",
+                if *episodes == 1 { "1 episode".to_owned() } else { format!("{episodes} episodes") },
+                folder.display()
+            ));
+        }
+        let learned = learned(folder, &settings, archive.as_ref());
+        Ok(Some(Run { folder: folder.to_owned(), settings, rows, archive, learned, reevaluation }))
     }
 
     /// Iterations made.
@@ -91,7 +139,7 @@ impl Run {
         self.rows.last().map(|row| row.iteration).or_else(archived).unwrap_or_default()
     }
 
-    /// Where it stands now; `None` if nobody knows, or an empty archive has no such number.
+    /// Where it stands now; `None` if that is not known, or an empty archive has no such number.
     pub fn last(&self, metric: Metric) -> Option<f64> {
         match (self.rows.last(), &self.archive) {
             (Some(row), _) => Some(metric.of(row)).filter(|v| v.is_finite()),
@@ -106,17 +154,29 @@ impl Run {
     }
 }
 
-/// A mark in the pictures, and nothing to stop for: without the file there are none.
-fn places(folder: &Path, settings: &Settings, archive: Option<&ArchiveOutline>) -> Vec<Vec<f64>> {
-    let Some(dims) = archive.map(|archive| archive.about.names.len()) else { return Vec::new() };
-    let Ok(all) = Demonstrations::load(&folder.join("demonstrations.safetensors")) else { return Vec::new() };
-    let count = settings.others.get("demos.count").and_then(|count| count.parse().ok());
-    let chosen = match count {
+/// What the run learned from; nothing to stop for, as only marks in pictures and a table are lost without the file.
+fn learned(folder: &Path, settings: &Settings, archive: Option<&ArchiveOutline>) -> Option<Learned> {
+    if settings.model == ModelName::True {
+        return None;
+    }
+    let all = Demonstrations::load(&folder.join("demonstrations.safetensors")).ok()?;
+    let origin = origin(&all, &settings.task);
+    let chosen = match settings.others.get("demos.count").and_then(|count| count.parse().ok()) {
         Some(count) => all.subset(count),
         None => all,
     };
-    if chosen.columns().about.measure != settings.measure {
-        return Vec::new();
+    let dims = archive.map(|archive| archive.about.names.len());
+    let alike = chosen.columns().about.measure == settings.measure;
+    let places = chosen.places().into_iter().flatten().filter(|place| alike && Some(place.len()) == dims);
+    Some(Learned { origin, places: places.collect(), episodes: chosen.columns().episodes.clone() })
+}
+
+/// By content, or by the name of the paper's file.
+fn origin(all: &Demonstrations, task: &str) -> Origin {
+    let ours = bundled(task).and_then(|bytes| Demonstrations::from_bytes(bytes).ok());
+    if ours.is_some_and(|ours| ours.anonymous() == all.anonymous()) {
+        return Origin::Bundled;
     }
-    chosen.places().into_iter().flatten().filter(|place| place.len() == dims).collect()
+    let source = Path::new(&all.columns().about.source).file_name().unwrap_or_default();
+    if source.to_string_lossy().starts_with(OF_THE_PAPER) { Origin::Paper } else { Origin::Other }
 }

@@ -9,7 +9,8 @@ use std::path::Path;
 use magpie_demos::Demonstrations;
 use magpie_rewards::ModelName;
 use magpie_run::settings::{bring_up_to_date, idle_for, is_retired, read_text, registry};
-use magpie_settings::Kind;
+use magpie_run::train::{Budget, Config};
+use magpie_settings::{Kind, Method};
 use toml::{Table, Value};
 
 use crate::error::ReportError;
@@ -42,36 +43,15 @@ impl Settings {
         let path = folder.join("config.toml");
         let wrong = |problem: String| ReportError::Config { path: path.clone(), problem };
         let text = read_text(&path)?;
-        let mut table: Table =
+        let table: Table =
             text.parse().map_err(|e: toml::de::Error| wrong(format!("this is not TOML: {}", e.message())))?;
         if !table.contains_key("search") {
             return Ok(None);
         }
-        bring_up_to_date(&mut table);
-        let mut others = BTreeMap::new();
-        flatten("", &Value::Table(table.clone()), &mut others);
-        let mut take = |key: &str| others.remove(key).ok_or_else(|| wrong(format!("there is no `{key}`")));
-        let no = |key: &str, found: &str| wrong(format!("`{key}` is {found}"));
-        let mut name = |key: &str| match take(key)? {
-            // They become parts of the names of files.
-            plain if plain.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | '.')) => Ok(plain),
-            other => Err(wrong(format!("`{key}` is {other:?}: there is no {key} of such a name"))),
-        };
-        let (task, measure) = (name("task")?, name("measure")?);
-        let model = take("reward.model")?;
-        let model = model.parse::<ModelName>().map_err(|e| wrong(e.to_string()))?;
-        let seed = take("seed")?;
-        let seed = seed.parse().map_err(|_| no("seed", &seed))?;
-        let iterations = take("iterations")?;
-        let iterations = iterations.parse().map_err(|_| no("iterations", &iterations))?;
-        let weight = "search.curiosity.weight";
-        let curiosity = others.get(weight).ok_or_else(|| wrong(format!("there is no `{weight}`")))?;
-        let curiosity: f64 = curiosity.parse().map_err(|_| no(weight, curiosity))?;
-        // What has no effect tells no runs apart.
-        others.retain(|key, _| idle_for(key, &table).is_none());
+        let mut settings = Settings::of_table(table).map_err(wrong)?;
         // Files lie in the folder, all under the same name: what is in them tells them apart.
         for setting in registry().iter().filter(|setting| setting.kind == Kind::Path) {
-            if let Some(file) = others.get_mut(&setting.key) {
+            if let Some(file) = settings.others.get_mut(&setting.key) {
                 let path = folder.join(Path::new(&*file).file_name().unwrap_or_default());
                 let content =
                     if setting.key == "demos.file" { demonstrations(&path) } else { text_of(&path) };
@@ -81,13 +61,89 @@ impl Settings {
                 );
             }
         }
-        Ok(Some(Settings { task, measure, model, curiosity, seed, iterations, others }))
+        Ok(Some(settings))
+    }
+
+    /// The settings of a search's configuration; what is missing or wrong in it.
+    fn of_table(mut table: Table) -> Result<Settings, String> {
+        bring_up_to_date(&mut table);
+        let mut others = BTreeMap::new();
+        flatten("", &Value::Table(table.clone()), &mut others);
+        let mut take = |key: &str| others.remove(key).ok_or_else(|| format!("there is no `{key}`"));
+        let no = |key: &str, found: &str| format!("`{key}` is {found}");
+        let mut name = |key: &str| match take(key)? {
+            // They become parts of the names of files.
+            plain if plain.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | '.')) => Ok(plain),
+            other => Err(format!("`{key}` is {other:?}: there is no {key} of such a name")),
+        };
+        let (task, measure) = (name("task")?, name("measure")?);
+        let model = take("reward.model")?;
+        let model = model.parse::<ModelName>().map_err(|e| e.to_string())?;
+        let seed = take("seed")?;
+        let seed = seed.parse().map_err(|_| no("seed", &seed))?;
+        let iterations = take("iterations")?;
+        let iterations = iterations.parse().map_err(|_| no("iterations", &iterations))?;
+        let weight = "search.curiosity.weight";
+        let curiosity = others.get(weight).ok_or_else(|| format!("there is no `{weight}`"))?;
+        let curiosity: f64 = curiosity.parse().map_err(|_| no(weight, curiosity))?;
+        // What has no effect tells no runs apart.
+        others.retain(|key, _| idle_for(key, &table).is_none());
+        Ok(Settings { task, measure, model, curiosity, seed, iterations, others })
+    }
+
+    /// The settings of the paper's own run of this task, measure, reward model and, if there is any, curiosity; `None` if
+    /// magpie has no such task.
+    fn of_the_paper(&self) -> Option<Settings> {
+        let mut config =
+            Config::new(&self.task, &self.measure, self.model, Method::Paper, Budget::Paper).ok()?;
+        if self.curiosity == 0.0 {
+            config.search.curiosity.weight = 0.0;
+        }
+        Settings::of_table(toml::to_string(&config).ok()?.parse().ok()?).ok()
+    }
+
+    /// The settings that make this another experiment than the paper's, wherever they differ from its own: the world, what
+    /// curiosity pays for, who proposes policies, the cells. How much is spent, and on what, does not.
+    pub fn departures(&self) -> Vec<Departure> {
+        let Some(paper) = self.of_the_paper() else { return Vec::new() };
+        // A key that an older run does not have says nothing: the world was that of the task, say.
+        let departs = |(key, here): &(&String, &String)| {
+            EXPERIMENT.iter().any(|start| key.starts_with(start)) && paper.others.get(*key) != Some(here)
+        };
+        let departure = |(key, here): (&String, &String)| Departure {
+            key: key.clone(),
+            here: here.clone(),
+            paper: paper.others.get(key).cloned(),
+        };
+        self.others.iter().filter(departs).map(departure).collect()
     }
 
     /// Model and curiosity as the paper names them: `GAIL`, `GAIL-EBC`.
     pub fn family(&self) -> String {
         format!("{}{}", self.model.label(), if self.curiosity > 0.0 { CURIOUS } else { "" })
     }
+}
+
+/// How the keys of settings begin that decide what an experiment is about. Numbers of runs that differ in these are no
+/// answers to the same question; all else is how well it is answered. Demonstrations count too, and are compared by content.
+const EXPERIMENT: [&str; 5] = [
+    "world.",
+    "search.curiosity.",
+    "search.emitters",
+    "search.archive.kind",
+    // QD-Scores of different numbers of cells cannot be compared.
+    "search.archive.resolution",
+];
+
+/// A setting in which a run differs from the paper's.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Departure {
+    /// Its key.
+    pub key: String,
+    /// Its value.
+    pub here: String,
+    /// Its value in the paper; `None` if it is not set there.
+    pub paper: Option<String>,
 }
 
 /// Whether leaving the key out says something: that the robot is the task's own, say. For any other key it says that the
@@ -118,6 +174,11 @@ fn flatten(prefix: &str, value: &Value, into: &mut BTreeMap<String, String>) {
         Value::String(text) => drop(into.insert(prefix.to_owned(), text.clone())),
         // 1.0 and 1 are the same setting.
         Value::Float(number) => drop(into.insert(prefix.to_owned(), number.to_string())),
+        // Words in a row, such as the emitters.
+        Value::Array(values) if !values.is_empty() && values.iter().all(Value::is_str) => {
+            let words: Vec<&str> = values.iter().filter_map(Value::as_str).collect();
+            drop(into.insert(prefix.to_owned(), words.join(" + ")));
+        }
         other => drop(into.insert(prefix.to_owned(), other.to_string())),
     }
 }
@@ -164,7 +225,7 @@ mod tests {
                 "search.emitters",
                 "search.intermediate_policies",
                 "search.measure_shaping",
-                "search.patience"
+                "search.patience",
             ]
         );
         // What is said and what has not been asked yet are the same.
@@ -183,6 +244,45 @@ mod tests {
         assert_eq!(read(&other).unwrap().unwrap().others["search.curiosity.credit"], "0.9");
         let older = format!("reward = \"true\"\n{SEARCH}[search.curiosity]\nweight = 0.0\n");
         assert_eq!(read(&older).unwrap().unwrap().family(), "true reward");
+    }
+
+    #[test]
+    fn the_papers_own_settings_depart_in_nothing_and_any_other_world_or_curiosity_does() {
+        let of = |change: &dyn Fn(&mut Config), method| {
+            let mut config =
+                Config::new("walker2d", "feet_contact", ModelName::Gail, method, Budget::Quick).unwrap();
+            change(&mut config);
+            let settings = read(&toml::to_string(&config).unwrap()).unwrap().unwrap();
+            settings.departures().into_iter().map(|departure| departure.key).collect::<Vec<_>>()
+        };
+        let none: [&str; 0] = [];
+        assert_eq!(of(&|_| {}, Method::Paper), none);
+        assert_eq!(of(&|config| config.search.branches = 30, Method::Paper), none, "spends less");
+        assert_eq!(of(&|config| config.search.curiosity.weight = 0.0, Method::Magpie), none);
+        assert_eq!(
+            of(&|config| config.search.curiosity.weight = 5.0, Method::Paper),
+            ["search.curiosity.weight"]
+        );
+        assert!(of(&|_| {}, Method::Magpie).contains(&"search.curiosity.novelty".to_owned()));
+        assert_eq!(of(&|config| config.world.friction = 0.3, Method::Paper), ["world.friction"]);
+        let weak = |config: &mut Config| config.world.strength.extend([("left_knee".to_owned(), 0.5)]);
+        assert_eq!(of(&weak, Method::Paper), ["world.strength.left_knee"]);
+        let hurdles = |config: &mut Config| config.world.hurdles = Some(Default::default());
+        assert!(of(&hurdles, Method::Paper).contains(&"world.hurdles.height".to_owned()));
+        assert_eq!(
+            of(&|config| config.world.robot = Some("robot.toml".into()), Method::Paper),
+            ["world.robot"]
+        );
+        assert_eq!(
+            of(&|config| config.search.archive.resolution = 20, Method::Paper),
+            ["search.archive.resolution"]
+        );
+        let iso_line = |config: &mut Config| config.search.emitters = vec!["iso_line".parse().unwrap()];
+        assert_eq!(of(&iso_line, Method::Paper), ["search.emitters"]);
+        // A run of a version that knew no other worlds.
+        let old = "task = \"walker2d\"\nmeasure = \"feet_contact\"\nseed = 3\niterations = 9\nreward = \"gail\"\n\
+                   [search.archive]\nresolution = 50\n[search.curiosity]\nweight = 0.0\n";
+        assert_eq!(read(old).unwrap().unwrap().departures(), []);
     }
 
     #[test]

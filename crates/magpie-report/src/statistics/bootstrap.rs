@@ -21,6 +21,10 @@ pub const REPLICATES: u32 = 10_000;
 /// How much of the replicates an interval holds.
 pub const CONFIDENCE: f64 = 0.95;
 
+/// Runs without which there is no interval: the bootstrap draws from the runs that there are, and one or two say next to
+/// nothing about others.
+pub const FEWEST_RUNS: usize = 3;
+
 /// From where to where.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Interval {

@@ -1,4 +1,4 @@
-//! Learning curves of several runs, put together.
+//! Learning curves of several runs, combined.
 //!
 //! Runs differ in length, and on axes such as hours no two of them have a position in common. A curve is therefore a
 //! function on the stretch from its first to its last position, linear between its points, and nothing outside. At each
@@ -17,7 +17,7 @@ pub struct Curve {
     y: Vec<f64>,
 }
 
-/// What the runs say at one position.
+/// The runs at one position.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Point<T> {
     /// The position.

@@ -7,7 +7,7 @@
 //! with the 95 % interval of the stratified bootstrap, the runs with and the runs without being the two strata. The
 //! paper gives such effects without intervals (its section 4.1).
 
-use super::bootstrap::{Bootstrap, Interval, percentile_interval};
+use super::bootstrap::{Bootstrap, FEWEST_RUNS, Interval, percentile_interval};
 use super::error::{StatisticsError, check_values};
 use super::summary::mean;
 
@@ -16,7 +16,7 @@ use super::summary::mean;
 pub struct Effect {
     /// By how many per cent the mean with exceeds the mean without.
     pub percent: f64,
-    /// Where that would lie with other runs. `None` if a side has but one run, which says nothing about others, or if
+    /// Where that would lie with other runs. `None` if a side has fewer than [`FEWEST_RUNS`], or if
     /// the mean without may be zero or negative as far as these runs tell: then the ratio has no bound.
     pub interval: Option<Interval>,
 }
@@ -29,7 +29,7 @@ pub fn effect(with: &[f64], without: &[f64], bootstrap: Bootstrap) -> Result<Eff
     let Some(percent) = change(&strata) else {
         return Err(StatisticsError::BaselineNotPositive(mean(without).unwrap_or_default()));
     };
-    if with.len() < 2 || without.len() < 2 {
+    if with.len().min(without.len()) < FEWEST_RUNS {
         return Ok(Effect { percent, interval: None });
     }
     let replicates: Option<Vec<f64>> = bootstrap.replicates(&strata, change)?.into_iter().collect();
@@ -59,31 +59,34 @@ mod tests {
 
     #[test]
     fn constant_groups_have_a_point_for_an_interval() {
-        let found = effect(&[3.0, 3.0], &[2.0, 2.0], Bootstrap::default()).unwrap();
+        let found = effect(&[3.0; 3], &[2.0; 3], Bootstrap::default()).unwrap();
         assert_eq!(found.interval, Some(Interval { low: 50.0, high: 50.0 }));
         assert_eq!(effect(&[-1.0], &[2.0], Bootstrap::default()).unwrap().percent, -150.0);
     }
 
     #[test]
-    fn one_run_on_a_side_has_no_interval() {
+    fn fewer_than_three_runs_on_a_side_have_no_interval() {
         let interval = |with: &[f64], without: &[f64]| {
             effect(with, without, Bootstrap::default()).unwrap().interval.is_some()
         };
-        assert!(interval(&[3.0, 4.0], &[1.0, 2.0]));
-        assert!(
-            !interval(&[3.0], &[1.0, 2.0]) && !interval(&[3.0, 4.0], &[1.0]) && !interval(&[3.0], &[1.0])
-        );
+        let (with, without) = ([3.0, 4.0, 5.0], [1.0, 2.0, 3.0]);
+        assert!(interval(&with, &without));
+        for few in 1..3 {
+            assert!(!interval(&with[..few], &without) && !interval(&with, &without[..few]), "{few}");
+        }
     }
 
     #[test]
     fn there_are_no_per_cents_of_nothing() {
         let bootstrap = Bootstrap::default();
         let error = effect(&[1.0], &[-3.0, 1.0], bootstrap).unwrap_err().to_string();
-        assert!(error.contains("the mean without is -1"), "{error}");
+        assert!(error.contains("the mean without is -1.0000,"), "{error}");
+        let error = effect(&[1.0], &[-15_684.677_921_634_633], bootstrap).unwrap_err().to_string();
+        assert!(error.contains("the mean without is -15685,"), "{error}");
         assert!(effect(&[1.0], &[0.0], bootstrap).is_err());
         assert!(effect(&[1.0], &[1e-320], bootstrap).is_err());
         assert!(effect(&[], &[1.0], bootstrap).is_err());
         // Positive on average, but some replicates are not.
-        assert_eq!(effect(&[1.0, 1.0], &[-1.0, 2.0, 2.0], bootstrap).unwrap().interval, None);
+        assert_eq!(effect(&[1.0; 3], &[-1.0, 2.0, 2.0], bootstrap).unwrap().interval, None);
     }
 }

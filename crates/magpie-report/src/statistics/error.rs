@@ -15,7 +15,7 @@ pub enum StatisticsError {
         /// What it may be.
         expected: &'static str,
     },
-    /// A comparison needs somebody to compare with.
+    /// A comparison of fewer than two groups.
     #[error("a comparison needs at least two groups, found {0}")]
     TooFewGroups(usize),
     /// Nothing can be said about no values.
@@ -43,7 +43,10 @@ pub enum StatisticsError {
     #[error("within every group all values are equal: with zero variance there is nothing to test")]
     NoVariance,
     /// A percentage of something that is not positive.
-    #[error("the mean without is {0}, and a change in per cent needs a positive one; report the difference")]
+    #[error(
+        "the mean without is {}, and a change in per cent needs a positive one; report the difference",
+        few_digits(*.0)
+    )]
     BaselineNotPositive(f64),
     /// The two columns of a curve differ in length.
     #[error("a curve of {x} positions has {y} values")]
@@ -75,6 +78,11 @@ pub enum StatisticsError {
         /// How many cells.
         cells: usize,
     },
+}
+
+/// A number as a sentence has it: more digits than are known say nothing.
+fn few_digits(value: f64) -> String {
+    if (1e3..1e15).contains(&value.abs()) { format!("{value:.0}") } else { format!("{value:.4}") }
 }
 
 /// Fails unless there are values and all of them are finite.

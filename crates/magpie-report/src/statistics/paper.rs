@@ -24,6 +24,10 @@ pub const TASKS: [&str; 3] = ["halfcheetah", "walker2d", "humanoid"];
 pub const METRICS: [&str; 4] = [QD_SCORE, COVERAGE, BEST, MEAN];
 /// Runs behind each number.
 pub const SEEDS: usize = 3;
+/// Iterations of each run.
+pub const ITERATIONS: usize = 2000;
+/// Episodes by which an elite was judged: 3000 environments, shared by 300 branches.
+pub const EPISODES: usize = 10;
 
 /// (mean, standard deviation).
 type Number = (f64, f64);

@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use magpie_demos::{About as Origin, Columns, Demonstrations, Demonstrator, Episode, Sizes};
+use magpie_demos::{About as Origin, Columns, Demonstrations, Demonstrator, Episode, Sizes, bundled};
 use magpie_learn::Actions;
 use magpie_nn::Shape;
 use magpie_qd::{Acceptance, ArchivePair, Candidate, Provenance};
@@ -28,6 +28,19 @@ pub struct Sketch {
     /// Mean return in the end.
     pub level: f64,
     pub branches: u32,
+    pub method: Method,
+    pub demos: Demos,
+    /// What else is other about it.
+    pub change: fn(&mut Config),
+}
+
+/// What the reward is learned from.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Demos {
+    /// Those that come with magpie.
+    Bundled,
+    /// Four that are made up.
+    Own,
 }
 
 impl Default for Sketch {
@@ -42,6 +55,9 @@ impl Default for Sketch {
             coverage: 0.6,
             level: 1400.0,
             branches: 30,
+            method: Method::Paper,
+            demos: Demos::Bundled,
+            change: |_| {},
         }
     }
 }
@@ -54,16 +70,21 @@ impl Sketch {
     pub fn write(&self, folder: &Path) -> PathBuf {
         std::fs::create_dir_all(folder).unwrap();
         let mut config =
-            Config::new(self.task, self.measure, self.model, Method::Magpie, Budget::Quick).unwrap();
+            Config::new(self.task, self.measure, self.model, self.method, Budget::Quick).unwrap();
         (config.seed, config.iterations) = (self.seed, self.iterations[0]);
         config.search.curiosity.weight = self.curiosity;
         config.search.branches = self.branches as _;
+        (self.change)(&mut config);
         let env = config.world.environment(self.task, Some(self.measure)).unwrap();
         let (names, ranges): (Vec<String>, Vec<[f64; 2]>) =
             env.measure_dimensions().into_iter().map(|d| (d.name, d.range)).unzip();
         if self.model != ModelName::True {
             config.demos.file = Some("demonstrations.safetensors".into());
-            self.demonstrations(names.len()).save(&folder.join("demonstrations.safetensors")).unwrap();
+            let demonstrations = match self.demos {
+                Demos::Bundled => Demonstrations::from_bytes(bundled(self.task).unwrap()).unwrap(),
+                Demos::Own => self.demonstrations(names.len()),
+            };
+            demonstrations.save(&folder.join("demonstrations.safetensors")).unwrap();
         }
         let grid = config.search.grid(&env).unwrap();
         let mut archives = ArchivePair::new(grid.clone(), Acceptance::Elitist, 3, 3).unwrap();
@@ -126,7 +147,7 @@ impl Sketch {
         let episode = |i: usize| Episode {
             length: 2,
             terminated: false,
-            true_return: None,
+            true_return: Some(1000.0 + 100.0 * i as f64),
             measures: Vec::new(),
             demonstrator: Some(Demonstrator {
                 objective: 0.0,
@@ -156,17 +177,17 @@ impl Sketch {
 
 /// Runs the elites of a run again: they reach nine tenths.
 pub fn reevaluated(folder: &Path) {
+    reevaluated_by(folder, 10);
+}
+
+/// The same with this many episodes.
+pub fn reevaluated_by(folder: &Path, episodes: u32) {
     let archive = load_outline(&folder.join("archive.safetensors")).unwrap();
     let mut metrics = archive.metrics();
     metrics.qd_score *= 0.9;
     let fingerprint = archive.fingerprint();
-    let result = Reevaluation {
-        archive: fingerprint,
-        iteration: archive.about.iteration,
-        episodes: 10,
-        seed: 0,
-        metrics,
-    };
+    let result =
+        Reevaluation { archive: fingerprint, iteration: archive.about.iteration, episodes, seed: 0, metrics };
     result.save(folder).unwrap();
 }
 

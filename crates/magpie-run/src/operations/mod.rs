@@ -12,17 +12,20 @@ mod inspect;
 mod open;
 mod output;
 mod picture;
+mod reevaluate;
 
 pub use demonstrate::{Choice, DemonstrateOptions, demonstrate};
 pub use evaluate::{
-    ArchiveEvaluation, EvaluateOptions, PolicyEvaluation, Selection, evaluate_archive, evaluate_policy,
+    ArchiveEvaluation, EvaluateOptions, Kept, OtherWorld, PolicyEvaluation, Selection, VERIFIED,
+    evaluate_archive, evaluate_policy,
 };
-pub use export::{ExportFormat, export_archive};
+pub use export::{ExportFormat, ExportOptions, export_archive};
 pub use import::{ImportOptions, import_demonstrations};
 pub use inspect::{ArchiveInfo, BestElite, archive_info};
 pub use open::{OpenArchive, holds_archive, open_outline};
 pub use output::may_write;
 pub use picture::{ArchivePicture, draw_archive, draw_demonstrations};
+pub use reevaluate::{Standing, runs_below, standing};
 
 #[cfg(test)]
 mod tests {

@@ -130,7 +130,7 @@ pub(super) mod tests {
         let mut table = awkward();
         assert_eq!(table.get("GAIL_1", "ant", "coverage (%)").unwrap().n, 2);
         assert_eq!(table.get("GAIL_1", "ant", "QD, score"), None);
-        assert_eq!(table.get("nobody", "ant", "QD, score"), None);
+        assert_eq!(table.get("unknown", "ant", "QD, score"), None);
         table.set("GAIL_1", "ant", "coverage (%)", Cell { mean: 1.0, std: None, n: 1 });
         assert_eq!((table.get("GAIL_1", "ant", "coverage (%)").unwrap().mean, table.cells.len()), (1.0, 4));
         assert_eq!(table.tasks(), ["half|cheetah", "ant"]);

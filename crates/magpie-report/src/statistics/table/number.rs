@@ -39,13 +39,13 @@ impl Digits {
     }
 }
 
-/// The power of ten of the first digit, after rounding to so many significant digits; 0 for 0.
+/// The power of ten of the first digit, after rounding to this number of significant digits; 0 for 0.
 fn magnitude(value: f64, digits: i32) -> i32 {
     let written = format!("{:.*e}", digits as usize - 1, value.abs());
     written.split_once('e').and_then(|(_, power)| power.parse().ok()).filter(|_| value != 0.0).unwrap_or(0)
 }
 
-/// Rounded to so many decimal places, or to tens, hundreds ... if these are negative.
+/// Rounded to this number of decimal places, or to tens, hundreds ... if these are negative.
 fn rounded(value: f64, places: i32) -> String {
     let text = match usize::try_from(places) {
         Ok(places) => format!("{value:.places$}"),
