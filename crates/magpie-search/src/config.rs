@@ -185,8 +185,8 @@ settings! {
     }
 }
 
-/// Cells that an archive may have.
-const MOST_CELLS: f64 = 1e7;
+/// Cells that an archive may have; a file with more was not written by a search.
+pub const MOST_CELLS: usize = 10_000_000;
 
 /// Cells of a CVT archive: their neighbourhoods take time in proportion to the square.
 const MOST_CENTROIDS: u32 = 20_000;
@@ -293,7 +293,7 @@ impl SearchConfig {
             "so few that an iteration has at most {MOST_EPISODES} episodes, intermediate policies included"
         );
         SettingError::unless(all <= MOST_EPISODES, "episodes", self.episodes, range)?;
-        let most = (MOST_CELLS.powf(1.0 / measures as f64) + 1e-6).floor() as u32;
+        let most = ((MOST_CELLS as f64).powf(1.0 / measures as f64) + 1e-6).floor() as u32;
         let resolution = self.archive.resolution;
         let range = format!("from 1 to {most}: at most {MOST_CELLS} cells in all");
         SettingError::unless(resolution <= most, "archive.resolution", resolution, range)?;

@@ -34,7 +34,7 @@ mod state;
 
 pub use bonus::{Bonus, EpisodeAccumulator, pay_episodes};
 pub use config::{
-    ArchiveConfig, ArchiveKind, BonusScale, Curiosity, IsoLineConfig, Novelty, ReferenceArchive, Scope,
+    ArchiveConfig, ArchiveKind, BonusScale, Curiosity, IsoLineConfig, MOST_CELLS, Novelty, ReferenceArchive, Scope,
     SearchConfig,
 };
 pub use emitter::ppga::PpgaState;

@@ -59,11 +59,26 @@ fn csv(archive: &SavedArchive, path: &Path) -> Result<(), RunError> {
     })
 }
 
+/// A repertoire has a row for every cell, filled or not, so a small archive may make a file larger than the disk.
+const MOST_BYTES: u64 = 16 << 30;
+
 fn npz(archive: &SavedArchive, path: &Path) -> Result<(), RunError> {
     let cells = &archive.about.cells;
     let dims = cells.measure_dim();
     let parameters = archive.elites.first().map_or(0, |e| e.policy.parameters.len());
     let observation = archive.elites.first().map_or(0, |e| e.policy.normaliser.mean().len());
+    let row = size_of::<f32>() * (parameters + 1 + 2 * dims) + size_of::<f64>() * 2 * observation;
+    let bytes = (cells.count() as u64).saturating_mul(row as u64);
+    if bytes > MOST_BYTES {
+        let problem = format!(
+            "a row of {row} bytes for each of the {} cells takes {} GB; the limit is {} GB. A CSV file has lines for elites \
+             only",
+            cells.count(),
+            bytes >> 30,
+            MOST_BYTES >> 30
+        );
+        return Err(RunError::Output { path: path.to_owned(), problem });
+    }
     let out = NpzWriter::create(path)?;
     let mut genotypes = out.column::<f32>("genotypes", vec![parameters]);
     let mut fitnesses = out.column::<f32>("fitnesses", vec![1]);
@@ -130,6 +145,18 @@ mod tests {
                 .collect();
             assert_eq!(filled, open.archive.elites.iter().map(|e| e.cell).collect::<Vec<_>>());
         }
+    }
+
+    #[test]
+    fn a_file_larger_than_a_disk_is_not_begun() {
+        let wide = magpie_qd::Grid::new(vec![10_000_000], vec![0.0], vec![1.0]).unwrap();
+        let (folder, mut open) = hopper(CELLS[0]());
+        open.archive.about.cells = wide.into();
+        open.archive.elites.iter_mut().for_each(|e| e.policy.parameters.resize(1000, 0.0));
+        let path = folder.path().join("out.npz");
+        let error = export_archive(&open.archive, ExportFormat::Npz, &path).unwrap_err().to_string();
+        assert!(error.contains("each of the 10000000 cells") && error.contains("the limit is 16 GB"), "{error}");
+        assert!(!path.exists());
     }
 
     #[test]
