@@ -34,8 +34,8 @@ mod state;
 
 pub use bonus::{Bonus, EpisodeAccumulator, pay_episodes};
 pub use config::{
-    ArchiveConfig, ArchiveKind, BonusScale, Curiosity, IsoLineConfig, MOST_CELLS, Novelty, ReferenceArchive, Scope,
-    SearchConfig,
+    ArchiveConfig, ArchiveKind, BonusScale, Curiosity, IsoLineConfig, MOST_CELLS, Novelty, ReferenceArchive,
+    Scope, SearchConfig,
 };
 pub use emitter::ppga::PpgaState;
 pub use emitter::{Batch, Emitter, EmitterName, Setup, Told, Turn};

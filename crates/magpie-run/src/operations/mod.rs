@@ -18,7 +18,7 @@ pub use evaluate::{
     ArchiveEvaluation, EvaluateOptions, PolicyEvaluation, Selection, evaluate_archive, evaluate_policy,
 };
 pub use export::{ExportFormat, export_archive};
-pub use import::{ImportOptions, import_demonstrations};
+pub use import::{ImportOptions, ImportedDemonstrations, import_demonstrations};
 pub use inspect::{ArchiveInfo, BestElite, archive_info};
 pub use open::{OpenArchive, holds_archive};
 pub use output::may_write;

@@ -103,7 +103,8 @@ impl Choices {
         // What the file names lies beside it, as in the folder of a run.
         config.demos.file = config.demos.file.map(|demos| folder.join(demos));
         config.demos.file = self.demos.clone().or(config.demos.file);
-        let warnings = config.world.examine(&config.task).map_err(Fault::of_world)?;
+        let mut warnings = config.world.examine(&config.task).map_err(Fault::of_world)?;
+        warnings.extend(config.doubts());
         Ok(Resolved { config, notes, warnings })
     }
 

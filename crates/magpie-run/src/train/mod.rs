@@ -3,6 +3,7 @@
 mod choices;
 mod config;
 mod demos;
+mod doubts;
 mod metrics;
 mod objective;
 mod run;
@@ -14,6 +15,7 @@ pub use config::{Budget, Config};
 pub(crate) use config::{FEET_CONTACT, LARGEST_WHOLE};
 pub use demos::Demos;
 pub(crate) use demos::FILE as DEMONSTRATIONS;
+pub(crate) use doubts::doubts;
 pub(crate) use metrics::COLUMNS;
 pub(crate) use run::ARCHIVE;
 pub use run::{Progress, TrainRun};
