@@ -80,7 +80,7 @@ impl Entry {
             ("observation", self.stage.observation_entries(&self.robot)),
             ("action", self.stage.action_entries(&self.robot)),
         ] {
-            for (index, magpie_envs::Entry { meaning, unit }) in entries.into_iter().enumerate() {
+            for (index, magpie_envs::Entry { meaning, unit, .. }) in entries.into_iter().enumerate() {
                 rows.push(vec![of.to_owned(), index.to_string(), meaning, unit]);
             }
         }

@@ -173,7 +173,8 @@ fn announce(run: &TrainRun) -> anyhow::Result<()> {
 
 /// How the archive compares with what it was learned from, where the true returns of that are known.
 fn beside_demonstrations(run: &TrainRun) -> Option<String> {
-    let episodes = &run.demonstrations()?.columns().episodes;
+    let columns = run.demonstrations()?.columns();
+    let episodes = &columns.episodes;
     let returns: Vec<f64> = episodes.iter().map(|episode| episode.true_return).collect::<Option<_>>()?;
     let (least, most) =
         (returns.iter().copied().reduce(f64::min)?, returns.iter().copied().reduce(f64::max)?);
@@ -184,6 +185,13 @@ fn beside_demonstrations(run: &TrainRun) -> Option<String> {
         1 => "all steps".to_owned(),
         thinning => format!("one step in {thinning}"),
     };
+    // Sums of another program's rewards compare with nothing here.
+    if columns.about.foreign.is_some() {
+        return Some(format!(
+            "from {steps} of {count} demonstrations with returns of {least:.0} to {most:.0} by the rewards in their file, \
+             not the task's"
+        ));
+    }
     Some(format!(
         "from {steps} of {count} demonstrations with returns of {least:.0} to {most:.0}; elites that \
          reach the least of them: {as_good}"

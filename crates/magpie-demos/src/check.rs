@@ -1,4 +1,4 @@
-//! What must hold of demonstrations before anybody learns from them.
+//! What must hold of demonstrations before a reward is learned from them.
 
 use crate::demonstrations::{Columns, Sizes};
 use crate::error::Problem;
@@ -6,9 +6,14 @@ use crate::error::Problem;
 /// Longer episodes than this are a mistake in a file.
 pub(crate) const LONGEST_HORIZON: u32 = 1_000_000;
 
+/// No position, angle, velocity or torque of a robot is larger, in SI units. Squares of larger ones would also spoil the
+/// statistics of observations.
+const LARGEST_OBSERVATION: f32 = 1e6;
+
 impl Columns {
-    /// Refuses tables that do not fit together, and numbers that make no sense.
-    pub(crate) fn check(&self) -> Result<(), Problem> {
+    /// Refuses tables that do not fit together, and numbers that make no sense. `entries` names the entries of an
+    /// observation, as far as names are known.
+    pub(crate) fn check(&self, entries: &[String]) -> Result<(), Problem> {
         let Sizes { observation, action } = self.sizes;
         let fail = |problem: String| Err(Problem(problem));
         if observation == 0 || action == 0 || self.episodes.is_empty() {
@@ -56,6 +61,22 @@ impl Columns {
                     "{name} has {} in row {}; expected finite numbers",
                     table[at],
                     at / width.max(1)
+                ));
+            }
+        }
+        for (name, table) in [
+            ("observations", &self.observations),
+            ("final observations", &self.final_observations),
+            ("next observations", &self.next_observations),
+        ] {
+            if let Some(at) = table.iter().position(|value| value.abs() > LARGEST_OBSERVATION) {
+                let entry = at % observation;
+                let called = entries.get(entry).map(|name| format!(" ({name})")).unwrap_or_default();
+                return fail(format!(
+                    "{name} has {:e} in row {}, entry {entry}{called}; expected at most {LARGEST_OBSERVATION:e}, in metres, \
+                     radians and seconds: check how the file was written",
+                    table[at],
+                    at / observation,
                 ));
             }
         }

@@ -19,7 +19,7 @@ pub struct Sizes {
 }
 
 /// Where demonstrations come from.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct About {
     /// The task; empty if nobody said.
     #[serde(default)]
@@ -44,6 +44,34 @@ pub struct About {
     /// The version of magpie that wrote them.
     #[serde(default)]
     pub magpie: String,
+    /// What is known of their origin, if they were not recorded in magpie. Task and robot are then what the importer was
+    /// told, not what the file says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub foreign: Option<Foreign>,
+}
+
+/// The origin of demonstrations that another program recorded. Their returns are sums of its rewards.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Foreign {
+    /// The environment or dataset that the file names; empty if it names none.
+    #[serde(default)]
+    pub simulator: String,
+    /// How actions were clipped, if some were.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clipped: Option<Clipped>,
+}
+
+/// How many entries of actions lay outside -1 to 1 and were clipped to it.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Clipped {
+    /// Entries outside.
+    pub outside: u64,
+    /// Entries in all.
+    pub of: u64,
+    /// The one that was furthest outside.
+    pub largest: f64,
+    /// Which entry of the action it was, from 0.
+    pub entry: usize,
 }
 
 fn all() -> u32 {
@@ -53,7 +81,8 @@ fn all() -> u32 {
 impl Default for About {
     fn default() -> About {
         let [task, robot, measure, source, magpie] = Default::default();
-        About { task, robot, measure, horizon: 0, every: all(), source, repairs: Vec::new(), magpie }
+        let (repairs, foreign) = Default::default();
+        About { task, robot, measure, horizon: 0, every: all(), source, repairs, magpie, foreign }
     }
 }
 
@@ -114,7 +143,12 @@ pub struct Demonstrations {
 impl Demonstrations {
     /// Checks that everything fits.
     pub fn new(columns: Columns) -> Result<Demonstrations, Problem> {
-        columns.check()?;
+        Demonstrations::named(columns, &[])
+    }
+
+    /// The same; problems call the entries of an observation by these names.
+    pub(crate) fn named(columns: Columns, entries: &[String]) -> Result<Demonstrations, Problem> {
+        columns.check(entries)?;
         Ok(Demonstrations { columns })
     }
 
@@ -136,8 +170,8 @@ impl Demonstrations {
     /// The same without a word about where they come from, which may be said in many ways.
     pub fn anonymous(&self) -> Demonstrations {
         let mut columns = self.columns.clone();
-        let About { source, repairs, magpie, .. } = &mut columns.about;
-        (*source, *repairs, *magpie) = Default::default();
+        let About { source, repairs, magpie, foreign, .. } = &mut columns.about;
+        (*source, *repairs, *magpie, *foreign) = Default::default();
         Demonstrations { columns }
     }
 

@@ -45,6 +45,17 @@ pub fn in_words(reason: &io::Error) -> String {
     }
 }
 
+/// A name from a file as it may be shown: not too long, and without characters that a terminal acts on.
+pub(crate) fn shown(name: &str) -> String {
+    const MOST: usize = 80;
+    let mut shown: String =
+        name.chars().take(MOST).map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();
+    if name.chars().nth(MOST).is_some() {
+        shown.push('…');
+    }
+    shown
+}
+
 /// Fails with a formatted problem.
 macro_rules! problem {
     ($($text:tt)*) => { Err($crate::error::Problem(format!($($text)*))) };

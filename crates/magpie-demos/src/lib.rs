@@ -1,6 +1,6 @@
 //! Demonstrations for imitation learning: one file format, importers for others, and a few that come along.
 //!
-//! Three nouns. A **demonstration** is one whole [`Episode`] of somebody who knows how: observations, actions, perhaps
+//! Three nouns. A **demonstration** is one whole [`Episode`] of an expert: observations, actions, perhaps
 //! true rewards and measures, how it ended and who did it. [`Demonstrations`] are a few of them in flat tables
 //! ([`Columns`]), checked: all sizes fit and all numbers are finite. [`Pairs`] are the rows that imitation learning
 //! asks for, every Nth step of each episode ([`Demonstrations::thinned`]).
@@ -8,9 +8,10 @@
 //! Observations are raw; actions are as the environment took them, limited to ±1; both are of the same step.
 //!
 //! [`Demonstrations::load`] and [`Demonstrations::save`] read and write magpie's own format, a safetensors file.
-//! [`import`] also reads the files of the library imitation, of Minari and of the PPGA paper, and recognises which
-//! one it has by the first bytes. Nothing that a file claims is believed beyond what its bytes can hold. [`bundled`]
-//! gives the demonstrations that come with the crate.
+//! [`import`] also reads files and folders of the library imitation, of Minari, of D4RL and of the PPGA paper, and
+//! recognises which one it has by the first bytes. Nothing that a file claims is believed beyond what its bytes can hold,
+//! and no import takes more than a gigabyte of memory, or ten times the file. What other programs recorded is marked as
+//! [`Foreign`]. [`bundled`] gives the demonstrations that come with the crate.
 //!
 //! ```
 //! use magpie_demos::{Demonstrations, bundled};
@@ -42,7 +43,7 @@ mod tests;
 mod thinning;
 
 pub use bundled::bundled;
-pub use demonstrations::{About, Columns, Demonstrations, Demonstrator, Episode, Sizes};
+pub use demonstrations::{About, Clipped, Columns, Demonstrations, Demonstrator, Episode, Foreign, Sizes};
 pub use error::{DemonstrationError, Problem, in_words};
 pub use import::{Given, import, import_bytes};
 pub use thinning::Pairs;

@@ -116,7 +116,7 @@ fn a_sparse_file_gives_a_model_what_the_whole_one_gives() {
 fn a_subset_is_the_first_episodes() {
     let demonstrations = Demonstrations::new(columns()).unwrap();
     let two = demonstrations.subset(2);
-    two.columns().check().unwrap();
+    two.columns().check(&[]).unwrap();
     assert_eq!((two.steps(), two.columns().episodes.len()), (145, 2));
     assert_eq!(two.columns().final_observations.len(), 6);
     assert_eq!(two.columns().measures[..], columns().measures[..290]);

@@ -5,6 +5,7 @@
 mod common;
 
 use std::io::{Cursor, Write};
+use std::path::Path;
 use std::sync::LazyLock;
 
 use common::{Array, Style, hdf5, imitation, npy, paper, pickle, zipped};
@@ -32,8 +33,15 @@ static FILES: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
         own.to_bytes().unwrap(),
         own.sparse(2).unwrap().to_bytes().unwrap(),
         hdf5(&[(4, 3), (3, 2)]),
+        data("minari/data/main_data.hdf5"),
+        data("d4rl.hdf5"),
+        data("imitation/data-00000-of-00001.arrow"),
     ]
 });
+
+fn data(name: &str) -> Vec<u8> {
+    std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name)).unwrap()
+}
 
 fn survives(bytes: &[u8]) {
     let result = import_bytes(bytes, &Given { horizon: 5, ..Given::default() });

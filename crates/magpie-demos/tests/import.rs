@@ -2,10 +2,10 @@
 
 mod common;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use common::{Array, Style, hdf5, imitation, npy, paper, pickle, zipped};
-use magpie_demos::{Given, Sizes, import, import_bytes};
+use magpie_demos::{Clipped, Demonstrations, Given, Sizes, import, import_bytes};
 
 fn given() -> Given {
     Given { task: "walker2d".to_owned(), source: "file".to_owned(), horizon: 5, ..Given::default() }
@@ -104,6 +104,121 @@ fn datasets_of_minari_are_read() {
     assert!(columns.about.repairs[0].contains("2 of 5 entries"));
 }
 
+/// What `tests/data/make.py` wrote with the libraries themselves.
+fn data(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name)
+}
+
+#[test]
+fn datasets_of_other_libraries_are_read() {
+    let given = Given { task: "walker2d".to_owned(), ..Given::default() };
+    for (name, simulator) in [
+        ("imitation", ""),
+        ("imitation/data-00000-of-00001.arrow", ""),
+        ("minari", "Walker2d-v5"),
+        ("minari/data", "Walker2d-v5"),
+        ("minari/data/main_data.hdf5", "Walker2d-v5"),
+        ("d4rl.hdf5", ""),
+    ] {
+        let demonstrations = import(&data(name), &given).unwrap();
+        let columns = demonstrations.columns();
+        let want = [0.0, 0.1, 1.0, 1.1, 2.0, 2.1, 10.0, 10.1, 11.0, 11.1];
+        assert_eq!(columns.observations, want, "{name}");
+        assert_eq!(columns.final_observations, [3.0, 3.1, 12.0, 12.1], "{name}");
+        assert_eq!(columns.actions, [0.0, 0.1, 1.0, 0.0, 1.0], "{name}");
+        assert_eq!(columns.rewards, [1.0, 1.0, 1.0, 2.0, 2.0], "{name}");
+        let ends: Vec<_> = columns.episodes.iter().map(|e| (e.length, e.terminated, e.true_return)).collect();
+        assert_eq!(ends, [(3, true, Some(3.0)), (2, false, Some(4.0))], "{name}");
+        let foreign = columns.about.foreign.as_ref().unwrap();
+        assert_eq!(foreign.simulator, simulator, "{name}");
+        assert_eq!(foreign.clipped, Some(Clipped { outside: 2, of: 5, largest: 3.0, entry: 0 }), "{name}");
+    }
+    let repairs = import(&data("d4rl.hdf5"), &given).unwrap().columns().about.repairs.join("; ");
+    assert!(repairs.contains("2 steps after the last end of an episode were left out"), "{repairs}");
+}
+
+/// Old files of D4RL have no timeouts: episodes are as long as they may be.
+#[test]
+fn episodes_of_d4rl_without_timeouts_are_cut_at_the_horizon() {
+    let file = |ends: &[u8]| {
+        let mut file = hdf5_pure::FileBuilder::new();
+        let rows = ends.len() as u64;
+        let numbers: Vec<f64> = (0..rows).map(|i| i as f64).collect();
+        file.create_dataset("observations").with_f64_data(&numbers).with_shape(&[rows, 1]);
+        file.create_dataset("actions").with_f64_data(&vec![0.5; ends.len()]).with_shape(&[rows, 1]);
+        file.create_dataset("rewards").with_f64_data(&numbers);
+        file.create_dataset("terminals").with_u8_data(ends);
+        file.finish().unwrap()
+    };
+    let given = Given { horizon: 3, ..Given::default() };
+    let demonstrations = import_bytes(&file(&[0, 1, 0, 0, 0, 0]), &given).unwrap();
+    let columns = demonstrations.columns();
+    let ends: Vec<_> = columns.episodes.iter().map(|e| (e.length, e.terminated, e.true_return)).collect();
+    assert_eq!(ends, [(2, true, Some(1.0)), (3, false, Some(9.0))]);
+    assert!(columns.final_observations.is_empty(), "nothing says what followed");
+    let error = import_bytes(&file(&[0, 0]), &given).unwrap_err().to_string();
+    assert!(error.contains("none of the 2 steps ends an episode"), "{error}");
+}
+
+/// The length of the head, the first eight bytes of a safetensors file, may begin like a pickle or any other format.
+#[test]
+fn own_files_are_recognised_whatever_the_length_of_their_head() {
+    let mut columns = import_bytes(&imitation(), &given()).unwrap().columns().clone();
+    let mut seen = Vec::new();
+    while seen.len() < 4 {
+        columns.about.source.push('.');
+        let bytes = Demonstrations::new(columns.clone()).unwrap().to_bytes().unwrap();
+        if let [0x80, second @ 2..=5, ..] = bytes[..]
+            && !seen.contains(&second)
+        {
+            seen.push(second);
+            let again = import_bytes(&bytes, &given()).unwrap();
+            assert_eq!(again.columns().about.source, columns.about.source);
+        }
+    }
+}
+
+/// The name says what is in a file, so that damage is called by its name.
+#[test]
+fn files_named_safetensors_are_not_guessed_at() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("demonstrations.safetensors");
+    std::fs::write(&path, b"\x80\x05 no head").unwrap();
+    let error = import(&path, &given()).unwrap_err().to_string();
+    assert!(error.contains("not a whole safetensors file"), "{error}");
+}
+
+#[test]
+fn observations_beyond_all_bounds_are_refused_with_the_entry() {
+    let mut arrays = paper(&[4, 5]);
+    arrays[0].values[3 * 2 + 1] *= 1e20;
+    let entries = ["root height", "root pitch", "knee angle"].map(str::to_owned).to_vec();
+    let error = import_bytes(&pickle(Style::Buffer, &arrays), &Given { entries, ..given() }).unwrap_err();
+    assert!(error.0.contains("observations has 2.1e20 in row 3, entry 1 (root pitch)"), "{error}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_pipe_is_not_waited_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("pipe");
+    assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
+    let error = import(&path, &given()).unwrap_err().to_string();
+    assert!(error.contains("not a file"), "{error}");
+}
+
+#[test]
+fn folders_without_a_dataset_say_what_was_expected() {
+    let folder = tempfile::tempdir().unwrap();
+    let error = import(folder.path(), &given()).unwrap_err().to_string();
+    assert!(error.contains("a folder without main_data.hdf5 or *.arrow files"), "{error}");
+    // A list of parts does not lead out of the folder.
+    std::fs::write(folder.path().join("state.json"), r#"{"_data_files": [{"filename": "../data.arrow"}]}"#)
+        .unwrap();
+    let error = import(folder.path(), &given()).unwrap_err().to_string();
+    assert!(error.contains("a folder without"), "{error}");
+}
+
 #[test]
 fn what_is_imported_can_be_written_and_imported_again() {
     let folder = tempfile::tempdir().unwrap();
@@ -154,7 +269,7 @@ fn errors_say_what_was_found_and_what_was_expected() {
         (b"\x89HDF\r\n\x1a\n".to_vec(), ["HDF5", "cut off"]),
         (hdf5(&[]), ["without episodes", "episode_0"]),
         (hdf5(&[(3, 2), (2, 2)]), ["episode_1", "expected one observation more"]),
-        (b"ARROW1\0\0".to_vec(), ["Arrow", "numpy.savez"]),
+        (b"ARROW1\0\0".to_vec(), ["Arrow", "cut off"]),
         (whole[..whole.len() / 2].to_vec(), ["cut off", "more were expected"]),
         (b"\x80\x04cos\nsystem\n(X\x02\x00\x00\x00lstR.".to_vec(), ["os.system", "nothing is run"]),
         (b"\x80\x04]\x94.".to_vec(), ["a list", "a dictionary"]),

@@ -40,18 +40,26 @@ pub struct Description {
 }
 
 /// The meaning of an entry of an observation or action.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Entry {
     /// In words.
     pub meaning: String,
     /// Unit of the value; "1" if it has none.
     pub unit: String,
+    /// What the number stays within while an episode goes on, if that is known. Recordings that leave it are of something
+    /// else.
+    pub range: Option<[f64; 2]>,
 }
 
 impl Entry {
     /// An entry with this meaning and unit.
     pub fn new(meaning: impl Into<String>, unit: impl Into<String>) -> Entry {
-        Entry { meaning: meaning.into(), unit: unit.into() }
+        Entry { meaning: meaning.into(), unit: unit.into(), range: None }
+    }
+
+    /// The same, which stays within this range.
+    pub fn within(self, range: impl Into<Option<[f64; 2]>>) -> Entry {
+        Entry { range: range.into(), ..self }
     }
 }
 

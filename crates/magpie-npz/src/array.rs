@@ -19,12 +19,14 @@ pub fn tuple(shape: &[usize]) -> String {
 
 /// From the first axis fastest to the last axis fastest.
 pub(crate) fn in_c_order<T: Copy>(values: &[T], shape: &[usize]) -> Vec<T> {
+    // Axes of length 1 change no place, and a header may have thousands of them.
+    let shape: Vec<usize> = shape.iter().copied().filter(|&n| n != 1).collect();
     let mut index = vec![0; shape.len()];
     let mut ordered = Vec::with_capacity(values.len());
     for _ in 0..values.len() {
-        let place = index.iter().zip(shape).rev().fold(0, |place, (i, n)| place * n + i);
+        let place = index.iter().zip(&shape).rev().fold(0, |place, (i, n)| place * n + i);
         ordered.push(values[place]);
-        for (i, &n) in index.iter_mut().zip(shape).rev() {
+        for (i, &n) in index.iter_mut().zip(&shape).rev() {
             *i += 1;
             if *i < n {
                 break;
@@ -48,5 +50,6 @@ mod tests {
         let mut file = [0; 24];
         (0..24).for_each(|i| file[place(i)] = i);
         assert_eq!(in_c_order(&file, &shape), (0..24).collect::<Vec<_>>());
+        assert_eq!(in_c_order(&file, &[1, 2, 1, 3, 4, 1]), (0..24).collect::<Vec<_>>());
     }
 }

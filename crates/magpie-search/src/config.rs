@@ -174,12 +174,12 @@ words! {
     }
 }
 
-/// The largest number of cells of an archive.
-const MOST_CELLS: f64 = 1e7;
+/// The largest number of cells of an archive; a file with more was not written by a search.
+pub const MOST_CELLS: usize = 10_000_000;
 
 /// The finest resolution that keeps an archive of this many measures within the limit.
 fn most_along(measures: usize) -> u32 {
-    (MOST_CELLS.powf(1.0 / measures as f64) + 1e-6).floor() as u32
+    ((MOST_CELLS as f64).powf(1.0 / measures as f64) + 1e-6).floor() as u32
 }
 
 /// The largest number of cells of a CVT archive: computing neighbourhoods takes quadratic time.

@@ -33,7 +33,9 @@ mod scheduler;
 mod state;
 
 pub use bonus::{Bonus, EpisodeAccumulator, Novelty, pay_episodes};
-pub use config::{ArchiveConfig, ArchiveKind, BonusScale, Curiosity, ReferenceArchive, Scope, SearchConfig};
+pub use config::{
+    ArchiveConfig, ArchiveKind, BonusScale, Curiosity, MOST_CELLS, ReferenceArchive, Scope, SearchConfig,
+};
 pub use emitter::ppga::{PpgaReport, PpgaSeconds, PpgaState, SearchPolicy};
 pub use emitter::{Batch, Emitter, EmitterConfig, EmitterName, IsoLineConfig, Part, Setup, Told, Turn};
 pub use error::{SearchError, TrainingError};

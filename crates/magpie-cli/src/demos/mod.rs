@@ -17,7 +17,7 @@ enum Command {
     Make(make::Args),
     /// Show what a file of demonstrations holds, and where they lie in the space of measures.
     Info(info::Args),
-    /// Read demonstrations from elsewhere: the paper's .pt, the npz of the library imitation, Minari's hdf5.
+    /// Read demonstrations from elsewhere: the paper's .pt, datasets of the library imitation, of Minari and of D4RL.
     Import(import::Args),
 }
 

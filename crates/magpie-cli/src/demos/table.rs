@@ -25,6 +25,13 @@ pub fn write(out: &mut dyn Write, demonstrations: &Demonstrations) -> std::io::R
     for repair in &about.repairs {
         writeln!(out, "repaired  {repair}")?;
     }
+    if let Some(foreign) = &about.foreign {
+        let whose = match foreign.simulator.as_str() {
+            "" => "in the file".to_owned(),
+            simulator => format!("of {simulator}"),
+        };
+        writeln!(out, "returns   sums of the rewards {whose}, not of magpie's task")?;
+    }
     writeln!(
         out,
         "\n{:>7} {:>7} {:>8} {:>10} {:>10}  measures",

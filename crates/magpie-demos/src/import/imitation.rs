@@ -1,4 +1,4 @@
-//! Trajectories as the library `imitation` saved them with numpy: an npz file.
+//! Trajectories as versions of the library `imitation` before 1 saved them with numpy: an npz file.
 //!
 //! | array | shape | |
 //! |---|---|---|
@@ -15,8 +15,8 @@ use std::io::Cursor;
 use magpie_npz::Npz;
 
 use super::table::{Table, counts, list};
-use super::{Given, limited};
-use crate::demonstrations::{About, Columns, Demonstrations, Episode, Sizes};
+use super::{Actions, Given};
+use crate::demonstrations::{About, Columns, Demonstrations, Episode, Foreign, Sizes};
 use crate::error::{Problem, problem};
 
 /// Reads the npz file.
@@ -64,17 +64,16 @@ pub(super) fn read(npz: &mut Npz<Cursor<&[u8]>>, given: &Given) -> Result<Demons
         }
         (first, rest) = (end, after);
     }
-    let (taken, outside) = limited(&actions);
-    let repairs = match outside {
-        0 => Vec::new(),
-        n => vec![format!("{n} of {} entries of actions were limited to -1…1", actions.values.len())],
-    };
-    Demonstrations::new(Columns {
-        about: About { repairs, ..given.about() },
+    let mut taken = Actions::default();
+    taken.add(&actions);
+    let repairs = taken.repair().into_iter().collect();
+    let foreign = Some(Foreign { simulator: String::new(), clipped: taken.clipped });
+    given.checked(Columns {
+        about: About { repairs, foreign, ..given.about() },
         sizes: Sizes { observation: width, action: actions.columns },
         episodes: parts,
         observations: before,
-        actions: taken,
+        actions: taken.limited,
         final_observations: last,
         rewards: rewards.iter().map(|&r| r as f32).collect(),
         ..Columns::default()

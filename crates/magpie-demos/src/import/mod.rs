@@ -1,6 +1,12 @@
 //! Demonstrations from elsewhere: which format a file is in, and reading it.
 
+mod actions;
+mod arrow;
+mod d4rl;
+mod folder;
+mod hdf5;
 mod imitation;
+mod limit;
 mod minari;
 mod paper;
 mod pickle;
@@ -11,10 +17,11 @@ use std::path::Path;
 
 use magpie_npz::{Dtype, Npz};
 
-use crate::demonstrations::{About, Demonstrations, Sizes};
-use crate::error::{DemonstrationError, Problem, problem};
+use crate::demonstrations::{About, Columns, Demonstrations, Sizes};
+use crate::error::{DemonstrationError, Problem, problem, shown};
 use crate::file;
-use table::Table;
+use actions::Actions;
+use hdf5::Hdf5;
 
 /// What other formats do not say of themselves.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,6 +38,8 @@ pub struct Given {
     pub source: String,
     /// Widths that the task's observations and actions must have, if there is a task.
     pub sizes: Option<Sizes>,
+    /// What the entries of an observation are called in messages; may be empty.
+    pub entries: Vec<String>,
 }
 
 impl Default for Given {
@@ -42,6 +51,7 @@ impl Default for Given {
             horizon: 1000,
             source: String::new(),
             sizes: None,
+            entries: Vec::new(),
         }
     }
 }
@@ -52,61 +62,107 @@ impl Given {
         let Given { task, robot, source, horizon, .. } = self.clone();
         About { task, robot, source, horizon, ..About::default() }
     }
+
+    /// What an importer has read, if it makes sense.
+    fn checked(&self, columns: Columns) -> Result<Demonstrations, Problem> {
+        Demonstrations::named(columns, &self.entries)
+    }
 }
 
-const READABLE: &str = "expected the paper's pickled trajs_ppga_*.pt, an npz file of the library imitation, Minari's \
-                        main_data.hdf5, or demonstrations of magpie's";
+const READABLE: &str = "expected the paper's pickled trajs_ppga_*.pt, an npz file or a folder of the library imitation, \
+                        main_data.hdf5 or a dataset's folder of Minari, an hdf5 file of D4RL, or demonstrations of \
+                        magpie's";
 
-/// Reads a file of a format that is recognised by its first bytes.
+/// Reads a file of a format that is recognised by its first bytes, or a folder with such files.
 pub fn import(path: &Path, given: &Given) -> Result<Demonstrations, DemonstrationError> {
-    import_bytes(&file::read(path)?, given)
-        .map_err(|problem| DemonstrationError::Content { path: path.to_owned(), problem })
+    let content = |problem| DemonstrationError::Content { path: path.to_owned(), problem };
+    if path.is_dir() {
+        return folder::read(path, given);
+    }
+    let bytes = file::read(path)?;
+    if path.extension().is_some_and(|extension| extension == "safetensors") {
+        // The name says that it is magpie's own: nothing has to be guessed.
+        let demonstrations = Demonstrations::from_bytes(&bytes).map_err(content)?;
+        return given.fits(demonstrations).map_err(content);
+    }
+    import_with(&bytes, given, folder::simulator_beside(path)).map_err(content)
 }
 
 /// Reads the bytes of a file.
 pub fn import_bytes(bytes: &[u8], given: &Given) -> Result<Demonstrations, Problem> {
+    import_with(bytes, given, None)
+}
+
+/// The same; `simulator` is what another file says of where it was recorded.
+fn import_with(bytes: &[u8], given: &Given, simulator: Option<String>) -> Result<Demonstrations, Problem> {
     let demonstrations = match bytes {
         [] => return problem!("the file is empty; {READABLE}"),
+        // Before all others, because the length of a head can look like any of their first bytes.
+        own if is_own(own) => Demonstrations::from_bytes(bytes)?,
         [0x80, 2..=5, ..] => paper::read(bytes, given)?,
         [b'P', b'K', 3 | 5, 4 | 6, ..] => zipped(bytes, given)?,
-        [0x89, b'H', b'D', b'F', ..] => minari::read(bytes, given)?,
-        [b'A', b'R', b'R', b'O', b'W', ..] => {
-            return problem!(
-                "an Arrow file; {READABLE}. Save it with numpy.savez: obs, acts, indices, terminal, rews, as imitation did"
-            );
+        [0x89, b'H', b'D', b'F', ..] => in_hdf5(bytes, given, simulator)?,
+        [b'A', b'R', b'R', b'O', b'W', b'1', ..] | [0xff, 0xff, 0xff, 0xff, ..] => {
+            arrow::read(&[bytes], given)?
         }
-        // A safetensors file begins with the length of its JSON head.
         [_, _, _, _, _, _, _, _, b'{', ..] => Demonstrations::from_bytes(bytes)?,
         _ => return problem!("a format that is not known; {READABLE}"),
     };
-    if let Some(expected) = given.sizes
-        && expected != demonstrations.sizes()
-    {
-        let found = demonstrations.sizes();
-        let whose = match demonstrations.columns().about.task.as_str() {
-            theirs if theirs.is_empty() || *theirs == given.task => "another task's file?".to_owned(),
-            theirs => format!("these are demonstrations of {theirs}"),
-        };
-        return problem!(
-            "observations have {} entries and actions {}; expected {} and {}, as {} has: {whose}",
-            found.observation,
-            found.action,
-            expected.observation,
-            expected.action,
-            given.task
-        );
-    }
-    Ok(demonstrations)
+    given.fits(demonstrations)
 }
 
-/// The memory that the unpacked tables of a file may take. Observations do not pack into a 64th, so a file that claims
-/// more is damaged or hostile; and no demonstrations need more than a gigabyte.
-fn most_bytes(file: &[u8]) -> u64 {
-    (64 * file.len() as u64).clamp(16 << 20, 1 << 30)
+/// A safetensors file begins with the length of its JSON head, of at most 100 MB, in eight bytes.
+fn is_own(bytes: &[u8]) -> bool {
+    const LONGEST_HEAD: u64 = 100_000_000;
+    match bytes.split_first_chunk() {
+        Some((length, [b'{', ..])) => u64::from_le_bytes(*length) <= LONGEST_HEAD,
+        _ => false,
+    }
+}
+
+impl Given {
+    /// Refuses demonstrations whose tables are not as wide as those of the task.
+    fn fits(&self, demonstrations: Demonstrations) -> Result<Demonstrations, Problem> {
+        let given = self;
+        if let Some(expected) = given.sizes
+            && expected != demonstrations.sizes()
+        {
+            let found = demonstrations.sizes();
+            let whose = match demonstrations.columns().about.task.as_str() {
+                theirs if theirs.is_empty() || *theirs == given.task => "another task's file?".to_owned(),
+                theirs => format!("these are demonstrations of {theirs}"),
+            };
+            return problem!(
+                "observations have {} entries and actions {}; expected {} and {}, as {} has: {whose}",
+                found.observation,
+                found.action,
+                expected.observation,
+                expected.action,
+                given.task
+            );
+        }
+        Ok(demonstrations)
+    }
+}
+
+fn in_hdf5(bytes: &[u8], given: &Given, simulator: Option<String>) -> Result<Demonstrations, Problem> {
+    let file = Hdf5::open(bytes)?;
+    let groups = file.groups(&file.root())?;
+    if groups.iter().any(|group| group.name().starts_with("episode_")) {
+        return minari::read(&file, &groups, given, simulator);
+    }
+    let tables = file.tables(&file.root())?;
+    if d4rl::recognised(&tables) {
+        return d4rl::read(&file, &tables, given);
+    }
+    problem!(
+        "an HDF5 file without episodes; expected groups episode_0, episode_1 … as Minari writes, or tables observations, \
+         actions, rewards and terminals as D4RL writes"
+    )
 }
 
 fn zipped(bytes: &[u8], given: &Given) -> Result<Demonstrations, Problem> {
-    let mut npz = Npz::new(Cursor::new(bytes), Dtype::ALL, most_bytes(bytes))?;
+    let mut npz = Npz::new(Cursor::new(bytes), Dtype::ALL, limit::most_bytes(bytes.len()))?;
     if ["obs", "acts", "indices", "terminal"].iter().all(|name| npz.contains(name)) {
         return imitation::read(&mut npz, given);
     }
@@ -117,14 +173,6 @@ fn zipped(bytes: &[u8], given: &Given) -> Result<Demonstrations, Problem> {
              pickle.dump({{k: v.numpy() for k, v in torch.load(FILE).items()}}, open(\"demos.pkl\", \"wb\"))"
         );
     }
-    let shown: Vec<&str> = names.iter().take(10).map(String::as_str).collect();
-    problem!("a zip archive with {}; {READABLE}: obs, acts, indices and terminal", shown.join(", "))
-}
-
-/// Actions in single precision as the environment takes them, and how many entries were outside. NaN stays, to be
-/// refused.
-fn limited(actions: &Table) -> (Vec<f32>, usize) {
-    let outside = actions.values.iter().filter(|value| value.abs() > 1.0).count();
-    let limit = |a: f32| if a.is_nan() { a } else { a.clamp(-1.0, 1.0) };
-    (actions.single().into_iter().map(limit).collect(), outside)
+    let found: Vec<String> = names.iter().take(10).map(|name| shown(name)).collect();
+    problem!("a zip archive with {}; {READABLE}: obs, acts, indices and terminal", found.join(", "))
 }

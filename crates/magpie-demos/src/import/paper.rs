@@ -15,19 +15,27 @@
 //! one: it is put where it belongs, before the first action. So no pair is lost, but the observation after the
 //! last step of each episode is not known.
 
+use super::limit::Limit;
 use super::table::{Table, counts, list};
-use super::{Given, limited, pickle};
-use crate::demonstrations::{About, Columns, Demonstrations, Demonstrator, Episode, Sizes};
+use super::{Actions, Given, pickle};
+use crate::demonstrations::{About, Columns, Demonstrations, Demonstrator, Episode, Foreign, Sizes};
 use crate::error::{Problem, problem};
 
 /// Reads the paper's pickle.
 pub(super) fn read(bytes: &[u8], given: &Given) -> Result<Demonstrations, Problem> {
     let arrays = pickle::arrays(bytes)?;
+    // Many names may lead to one array.
+    let limit = Limit::of(bytes.len());
     let mut names: Vec<&str> = arrays.keys().map(String::as_str).collect();
     names.sort_unstable();
+    names.truncate(20);
     let names = names.join(", ");
+    let read = |name: &str, array: &pickle::Stored| {
+        limit.take(name, Some(array.count()))?;
+        array.read()
+    };
     let find = |name: &str| match arrays.get(name) {
-        Some(array) => array.read(),
+        Some(array) => read(name, array),
         None => {
             problem!("the pickle has no array {name}; expected states, actions and lengths, found {names}")
         }
@@ -43,8 +51,8 @@ pub(super) fn read(bytes: &[u8], given: &Given) -> Result<Demonstrations, Proble
             actions.rows
         );
     }
-    let optional = |name: &str| arrays.get(name).map(|array| list(name, array.read()?)).transpose();
-    let table = |name: &str| arrays.get(name).map(|array| Table::of(name, array.read()?)).transpose();
+    let optional = |name: &str| arrays.get(name).map(|array| list(name, read(name, array)?)).transpose();
+    let table = |name: &str| arrays.get(name).map(|array| Table::of(name, read(name, array)?)).transpose();
     let returns = optional("returns")?;
     let objectives = optional("demonstrator_returns")?;
     let demonstrator_measures = table("demonstrator_measures")?;
@@ -66,17 +74,15 @@ pub(super) fn read(bytes: &[u8], given: &Given) -> Result<Demonstrations, Proble
     }
 
     let known = rewards.iter().any(|&reward| reward != 0.0);
-    let (taken, outside) = limited(&actions);
+    let mut taken = Actions::default();
+    taken.add(&actions);
     let mut repairs = vec![
         "actions belong to the observation one step before the state they were stored with".to_owned(),
         "the last state of each episode is its first observation, put there by an automatic reset; the \
          observation after the last step is not known"
             .to_owned(),
     ];
-    if outside > 0 {
-        let all = actions.values.len();
-        repairs.push(format!("{outside} of {all} entries of actions were limited to -1…1"));
-    }
+    repairs.extend(taken.repair());
     if demonstrator_measures.is_some() && objectives.is_none() {
         repairs.push(
             "demonstrator_measures were left out: there are no demonstrator_returns beside them".to_owned(),
@@ -98,12 +104,13 @@ pub(super) fn read(bytes: &[u8], given: &Given) -> Result<Demonstrations, Proble
                 .map_or_else(Vec::new, |table| table.row(number).to_vec()),
         }),
     };
-    Demonstrations::new(Columns {
-        about: About { measure: given.measure.clone(), repairs, ..given.about() },
+    let foreign = Some(Foreign { simulator: String::new(), clipped: taken.clipped });
+    given.checked(Columns {
+        about: About { measure: given.measure.clone(), repairs, foreign, ..given.about() },
         sizes: Sizes { observation: states.columns, action: actions.columns },
         episodes: lengths.iter().enumerate().map(episode).collect(),
         observations: moved_back(&states, &lengths),
-        actions: taken,
+        actions: taken.limited,
         rewards: if known { rewards.iter().map(|&r| r as f32).collect() } else { Vec::new() },
         measures: measures.map_or_else(Vec::new, |table| table.single()),
         ..Columns::default()

@@ -3,16 +3,19 @@
 //! A pickle is a program for a small stack machine. This one knows the instructions that build containers, numbers,
 //! text and numpy arrays, and nothing else: a name that is not one of numpy's constructors is an error, and nothing
 //! is ever run. Bytes are borrowed from the file, and every other value costs at least one byte of it, so memory is
-//! limited by the size of the file.
+//! limited by the size of the file. A value can be recalled for two bytes as often as a file likes: nothing that is done
+//! to a value may take longer than it takes to read it, and so arguments are looked at in place and names are short.
 
 use std::collections::HashMap;
 
 use magpie_npz::{Array, Dtype, Header};
 
-use crate::error::{Problem, problem};
+use crate::error::{Problem, problem, shown};
 
 /// More values than this are no demonstrations: arrays count as one.
 const MOST_VALUES: usize = 1_000_000;
+/// Names of arrays and of types are shorter.
+const LONGEST_NAME: usize = 100;
 
 /// Index of a value.
 type Id = usize;
@@ -44,6 +47,11 @@ pub(super) struct Stored<'a> {
 }
 
 impl Stored<'_> {
+    /// How many numbers it has.
+    pub fn count(&self) -> u64 {
+        self.header.shape.iter().product::<usize>() as u64
+    }
+
     /// Its numbers.
     pub fn read(&self) -> Result<Array<f64>, Problem> {
         self.header.array(self.bytes).map_err(Problem)
@@ -81,7 +89,9 @@ pub(super) fn arrays(bytes: &[u8]) -> Result<HashMap<String, Stored<'_>>, Proble
     };
     let mut arrays = HashMap::new();
     for &(key, value) in entries {
-        if let (Value::Text(key), Value::Array(array)) = (&machine.values[key], &machine.values[value]) {
+        if let (Value::Text(key), Value::Array(array)) = (&machine.values[key], &machine.values[value])
+            && key.len() <= LONGEST_NAME
+        {
             arrays.insert((*key).to_owned(), array.clone());
         }
     }
@@ -124,7 +134,10 @@ impl<'a> Machine<'a> {
                 // PROTO and FRAME say nothing that matters here.
                 0x80 => drop(self.take(1)?),
                 0x95 => drop(self.take(8)?),
-                b'(' => self.marks.push(self.stack.len()),
+                b'(' => {
+                    self.check_count(self.marks.len())?;
+                    self.marks.push(self.stack.len());
+                }
                 b'0' => drop(self.pop()?),
                 b'.' => return self.pop(),
                 b'N' => self.push(Value::None)?,
@@ -207,10 +220,12 @@ impl<'a> Machine<'a> {
                 }
                 0x94 => {
                     let top = self.top()?;
+                    self.check_count(self.memo.len())?;
                     self.memo.insert(self.memo.len() as u32, top);
                 }
                 b'q' | b'r' => {
                     let (key, top) = (self.memo_key(code == b'q')?, self.top()?);
+                    self.check_count(self.memo.len())?;
                     self.memo.insert(key, top);
                 }
                 b'h' | b'j' => {
@@ -218,6 +233,7 @@ impl<'a> Machine<'a> {
                     let Some(&id) = self.memo.get(&key) else {
                         return problem!("byte {at} of the pickle recalls value {key}, which was never kept");
                     };
+                    self.check_count(self.stack.len())?;
                     self.stack.push(id);
                 }
                 b'c' => {
@@ -246,12 +262,20 @@ impl<'a> Machine<'a> {
     }
 
     fn push(&mut self, value: Value<'a>) -> Result<(), Problem> {
-        if self.values.len() >= MOST_VALUES {
-            return problem!("the pickle has more than {MOST_VALUES} values; expected a few arrays");
-        }
+        self.check_count(self.values.len())?;
         self.stack.push(self.values.len());
         self.values.push(value);
         Ok(())
+    }
+
+    /// Refuses one value, mark or reference more than there may be.
+    fn check_count(&self, count: usize) -> Result<(), Problem> {
+        match count < MOST_VALUES {
+            true => Ok(()),
+            false => {
+                problem!("the pickle has more than {MOST_VALUES} values, the limit; expected a few arrays")
+            }
+        }
     }
 
     fn empty<T>(&self) -> Result<T, Problem> {
@@ -335,8 +359,10 @@ impl<'a> Machine<'a> {
         match Global::named(module, name) {
             Some(global) => self.push(Value::Global(global)),
             None => problem!(
-                "the pickle names {module}.{name}; only numpy arrays are read, and nothing is run: \
-                 save a dictionary of numpy arrays"
+                "the pickle names {}.{}; only numpy arrays are read, and nothing is run: \
+                 save a dictionary of numpy arrays",
+                shown(module),
+                shown(name)
             ),
         }
     }
@@ -349,14 +375,19 @@ impl<'a> Machine<'a> {
         else {
             return problem!("byte {at} of the pickle calls what is no constructor of numpy's");
         };
-        let (function, arguments) = (*function, arguments.clone());
         let argument = |i: usize| arguments.get(i).map(|&id| &self.values[id]);
-        let value = match function {
+        let value = match *function {
             Global::Reconstruct => Value::Blank,
             Global::Dtype => {
                 let Some(Value::Text(name)) = argument(0) else {
                     return problem!("byte {at} of the pickle makes a type without a name");
                 };
+                if name.len() > LONGEST_NAME {
+                    return problem!(
+                        "byte {at} of the pickle makes a type with a name of {} bytes",
+                        name.len()
+                    );
+                }
                 let plain = name.trim_start_matches(['<', '|', '=']);
                 match Dtype::named(plain) {
                     Some(dtype) => Value::Dtype(dtype, true),

@@ -17,6 +17,10 @@ impl Table {
     pub fn of(name: &str, array: Array<f64>) -> Result<Table, Problem> {
         match array.shape[..] {
             [rows, columns] => Ok(Table { rows, columns, values: array.values }),
+            // A header may list thousands.
+            ref axes if axes.len() > 10 => {
+                problem!("{name} has {} axes; expected rows and columns", axes.len())
+            }
             _ => problem!("{name} has the shape {:?}; expected rows and columns", array.shape),
         }
     }
@@ -24,6 +28,13 @@ impl Table {
     /// In single precision. A number too large for it becomes infinite, which is refused later.
     pub fn single(&self) -> Vec<f32> {
         self.values.iter().map(|&value| value as f32).collect()
+    }
+
+    /// Only the first `rows`.
+    pub fn truncated(mut self, rows: usize) -> Table {
+        self.rows = self.rows.min(rows);
+        self.values.truncate(self.rows * self.columns);
+        self
     }
 
     /// Row `i`.

@@ -2,6 +2,8 @@
 
 #![allow(dead_code, reason = "each test uses some of it")]
 
+pub mod hostile;
+
 use std::io::{Cursor, Write};
 
 /// How numpy arrays are pickled.

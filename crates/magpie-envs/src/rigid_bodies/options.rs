@@ -139,7 +139,7 @@ impl Environment {
         let stage: Stage<f32> = Stage::new(task, &robot, &perturbation);
         let description = Description {
             task: task.name.clone(),
-            observation: entries::observation(&task.observation, &robot, &stage.model),
+            observation: entries::observation(task, &robot, &stage.model),
             action: entries::action(&robot, &stage.model),
             measure: measure.name.clone(),
             dimensions: measure.dimensions(robot.feet.iter().map(|&foot| robot.bodies[foot].name.as_str())),

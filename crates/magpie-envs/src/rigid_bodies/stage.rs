@@ -34,7 +34,7 @@ impl<T: Scalar> Stage<T> {
             .filter_map(|dof| model.actuators().iter().position(|&(driven, _)| driven == dof))
             .collect();
         Stage {
-            observation_size: entries::observation(&task.observation, robot, &model).len(),
+            observation_size: entries::observation(task, robot, &model).len(),
             task: task.clone(),
             model,
             torque_order,
@@ -51,7 +51,7 @@ impl<T: Scalar> Stage<T> {
 
     /// The meanings of the entries of an observation.
     pub fn observation_entries(&self, robot: &Robot) -> Vec<Entry> {
-        entries::observation(&self.task.observation, robot, &self.model)
+        entries::observation(&self.task, robot, &self.model)
     }
 
     /// The meanings of the entries of an action.

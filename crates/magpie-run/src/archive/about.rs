@@ -4,6 +4,7 @@ use magpie_envs::MOST_MEASURES;
 use magpie_learn::Actions;
 use magpie_nn::Shape;
 use magpie_qd::{Cells, Cvt, Grid};
+use magpie_search::MOST_CELLS;
 use serde::{Deserialize, Serialize};
 
 use crate::error::RunError;
@@ -220,6 +221,10 @@ impl Record {
                 About { task, measure, names, ranges, cells, actor, actions, world, qd_offset, iteration }
             }
         };
+        let cells = about.cells.count();
+        if cells > MOST_CELLS {
+            return Err(format!("it claims {cells} cells; a search has at most {MOST_CELLS}"));
+        }
         if about.ranges.len() != measures || !about.ranges.iter().all(|[low, high]| low < high) {
             return Err(format!(
                 "it should have {measures} ranges of measures, each with its lower end first"

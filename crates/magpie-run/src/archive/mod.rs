@@ -263,6 +263,22 @@ pub(crate) mod tests {
         }
     }
 
+    /// A few hundred bytes can claim four billion cells, which an export with a row a cell would write out.
+    #[test]
+    fn more_cells_than_a_search_has_are_refused() {
+        let (archives, about) = archive();
+        let with = |cells: usize| {
+            let grid = Grid::new(vec![cells / 1000, 1000], vec![0.0; 2], vec![1.0; 2]).unwrap();
+            let (_folder, path) = written(&(archives.clone(), About { cells: grid.into(), ..about.clone() }));
+            [load_archive(&path).err(), load_outline(&path).err()].map(|e| e.map(|e| e.to_string()))
+        };
+        assert_eq!(with(10_000_000), [None, None]);
+        for error in with(4_294_967_000) {
+            let error = error.unwrap();
+            assert!(error.contains("it claims 4294967000 cells; a search has at most 10000000"), "{error}");
+        }
+    }
+
     #[test]
     fn a_format_that_nobody_knows_yet_is_named() {
         let (_folder, path) = written(&archive());

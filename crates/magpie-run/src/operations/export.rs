@@ -129,6 +129,30 @@ fn arrays(archive: &SavedArchive, policies: bool) -> Vec<Array<'_>> {
     arrays
 }
 
+/// A repertoire has a row for every cell, filled or not, so a small archive may make a file larger than the disk.
+const MOST_BYTES: u64 = 16 << 30;
+
+/// Refuses arrays that are too large.
+fn check_size(archive: &SavedArchive, arrays: &[Array<'_>], path: &Path) -> Result<(), RunError> {
+    let cells = archive.about.cells.count() as u64;
+    let width = |array: &Array<'_>| match array {
+        Array::Single(_, width, _) => size_of::<f32>() * width,
+        Array::Double(_, width, _) => size_of::<f64>() * width,
+    };
+    let row = arrays.iter().map(width).sum::<usize>() as u64;
+    let bytes = cells.saturating_mul(row);
+    if bytes <= MOST_BYTES {
+        return Ok(());
+    }
+    let problem = format!(
+        "a row of {row} bytes for each of the {cells} cells takes {} GB; the limit is {} GB. A CSV file has lines for elites \
+         only",
+        bytes >> 30,
+        MOST_BYTES >> 30
+    );
+    Err(RunError::Output { path: path.to_owned(), problem })
+}
+
 /// Each cell with its elite, if it has one.
 fn rows(archive: &SavedArchive) -> impl Iterator<Item = (usize, Option<&SavedElite>)> {
     let mut elites = archive.elites.iter().peekable();
@@ -136,9 +160,11 @@ fn rows(archive: &SavedArchive) -> impl Iterator<Item = (usize, Option<&SavedEli
 }
 
 fn npz(archive: &SavedArchive, policies: bool, path: &Path) -> Result<(), RunError> {
+    let arrays = arrays(archive, policies);
+    check_size(archive, &arrays, path)?;
     let out = NpzWriter::create(path)?;
     let mut columns = Vec::new();
-    for array in arrays(archive, policies) {
+    for array in arrays {
         columns.push(match array {
             Array::Single(name, width, row) => filled(out.column::<f32>(name, vec![width]), archive, row)?,
             Array::Double(name, width, row) => filled(out.column::<f64>(name, vec![width]), archive, row)?,
@@ -169,8 +195,10 @@ fn qdax(archive: &SavedArchive, folder: &Path) -> Result<(), RunError> {
     if folder.exists() && !folder.is_dir() {
         return refuse("this is no folder, and QDax wants one with several files; choose another name");
     }
+    let arrays = arrays(archive, true);
+    check_size(archive, &arrays, folder)?;
     std::fs::create_dir_all(folder).map_err(RunError::io(folder, "making the folder"))?;
-    for array in arrays(archive, true) {
+    for array in arrays {
         match array {
             Array::Single(name, width, row) => npy(archive, folder, name, width, row)?,
             Array::Double(name, width, row) => npy(archive, folder, name, width, row)?,
@@ -234,6 +262,21 @@ mod tests {
                 .collect();
             assert_eq!(filled, open.archive.elites.iter().map(|e| e.cell).collect::<Vec<_>>());
         }
+    }
+
+    #[test]
+    fn a_file_larger_than_a_disk_is_not_begun() {
+        let wide = magpie_qd::Grid::new(vec![10_000_000], vec![0.0], vec![1.0]).unwrap();
+        let (folder, mut open) = hopper(CELLS[0]());
+        open.archive.about.cells = wide.into();
+        open.archive.elites.iter_mut().for_each(|e| e.policy.parameters.resize(1000, 0.0));
+        let path = folder.path().join("out.npz");
+        let error = export_archive(&open.archive, ExportFormat::Npz, &path).unwrap_err().to_string();
+        assert!(
+            error.contains("each of the 10000000 cells") && error.contains("the limit is 16 GB"),
+            "{error}"
+        );
+        assert!(!path.exists());
     }
 
     #[test]

@@ -20,7 +20,7 @@ pub use evaluate::{
     evaluate_archive, evaluate_policy,
 };
 pub use export::{ExportFormat, ExportOptions, export_archive};
-pub use import::{ImportOptions, import_demonstrations};
+pub use import::{ImportOptions, ImportedDemonstrations, import_demonstrations};
 pub use inspect::{ArchiveInfo, BestElite, archive_info};
 pub use open::{OpenArchive, holds_archive, open_outline};
 pub use output::may_write;

@@ -111,7 +111,8 @@ impl Sweep {
         for run in &self.runs {
             let Config { world, task, .. } = &run.config;
             let examined = run.config.validated().and_then(|_| world.examine(task));
-            for warning in examined.map_err(of_sweep(&self.path, &run.name))? {
+            let examined = examined.map_err(of_sweep(&self.path, &run.name))?;
+            for warning in examined.into_iter().chain(run.config.doubts()) {
                 if !warnings.contains(&warning) {
                     warnings.push(warning);
                 }

@@ -108,7 +108,8 @@ impl Choices {
         // Paths in a file are relative to its directory, as in a run directory.
         config.demos.file = config.demos.file.map(|demos| folder.join(demos));
         config.demos.file = self.demos.clone().or(config.demos.file);
-        let warnings = config.world.examine(&config.task).map_err(Fault::of_world)?;
+        let mut warnings = config.world.examine(&config.task).map_err(Fault::of_world)?;
+        warnings.extend(config.doubts());
         Ok(Resolved { config, notes, warnings })
     }
 

@@ -43,6 +43,7 @@ impl Demos {
             robot: env.robot().to_owned(),
             horizon: env.episode_steps(),
             sizes: Some(sizes),
+            entries: env.observation_entries().iter().map(|entry| entry.meaning.clone()).collect(),
             ..Given::default()
         };
         let (found, place) = match &self.file {

@@ -3,6 +3,7 @@
 mod choices;
 mod config;
 mod demos;
+mod doubts;
 mod metrics;
 mod objective;
 mod recover;
@@ -15,6 +16,7 @@ pub use config::{Budget, Config};
 pub(crate) use config::{FEET_CONTACT, LARGEST_WHOLE};
 pub use demos::Demos;
 pub(crate) use demos::FILE as DEMONSTRATIONS;
+pub(crate) use doubts::doubts;
 pub(crate) use metrics::COLUMNS;
 pub use recover::rebuild_archive;
 pub(crate) use recover::{newer_archive, newer_outline};
