@@ -43,6 +43,6 @@ mod thinning;
 
 pub use bundled::bundled;
 pub use demonstrations::{About, Columns, Demonstrations, Demonstrator, Episode, Sizes};
-pub use error::{DemonstrationError, Problem, in_words};
+pub use error::{DemonstrationError, Problem};
 pub use import::{Given, import, import_bytes};
 pub use thinning::Pairs;

@@ -118,11 +118,11 @@ pub(crate) struct Kept {
 
 /// What is kept across processes.
 #[derive(Deserialize)]
-struct Saved<C, S> {
-    config: C,
-    kept: Kept,
+pub(crate) struct Saved<C, S> {
+    pub config: C,
+    pub kept: Kept,
     kernel: String,
-    state: S,
+    pub state: S,
     seconds: f64,
 }
 
@@ -152,9 +152,9 @@ pub struct Progress<R> {
 const SAVE_EVERY: Duration = Duration::from_secs(60);
 const SAVE_AT_LEAST_EVERY: Duration = Duration::from_secs(240);
 
-const METRICS: &str = "metrics.csv";
+pub(crate) const METRICS: &str = "metrics.csv";
 
-fn names<K: Kind>() -> Vec<&'static str> {
+pub(crate) fn names<K: Kind>() -> Vec<&'static str> {
     K::columns().iter().map(Column::name).collect()
 }
 
@@ -250,6 +250,11 @@ impl<K: Kind> Run<K> {
         Some(self.kernel_before.as_str()).filter(|&before| !Kernel::best().gives_the_bits_of(before))
     }
 
+    /// Rows of the table that were missing when the run was resumed, in words: the run is none the worse, its curves are.
+    pub fn missing_rows(&self) -> Option<&str> {
+        self.metrics.missing()
+    }
+
     /// The configuration, resolved.
     pub fn config(&self) -> &K::Config {
         &self.config
@@ -270,6 +275,7 @@ impl<K: Kind> Run<K> {
         let report = self.kind.step().map_err(|reason| self.stopped(reason))?;
         let mut progress = Progress { report, seconds: self.seconds(), saved: false };
         let row: Vec<f64> = K::columns().iter().map(|column| column.of(&progress)).collect();
+        self.directory.still_here()?;
         self.metrics.append(&row)?;
         let events = K::columns().iter().zip(row).map(|(column, number)| column.event(number));
         self.events.row(self.kind.event_step(), events)?;
@@ -298,6 +304,7 @@ impl<K: Kind> Run<K> {
     /// Writes a checkpoint and the results as they are now.
     pub fn save(&mut self) -> Result<(), RunError> {
         let begun = Instant::now();
+        self.directory.still_here()?;
         let state = Saving {
             config: &self.config,
             kept: &self.kept,

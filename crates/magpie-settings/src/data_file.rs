@@ -104,10 +104,14 @@ impl DataFault {
 pub fn read_data_file(path: &Path, kind: &'static str) -> Result<String, DataFileError> {
     let origin = path.display().to_string();
     let mut bytes = Vec::new();
-    // One byte more than allowed is enough to know that there are too many, even if the file has no end.
+    // One byte more than allowed is enough to know that there are too many, even if the file grows meanwhile.
     let limit = MAX_FILE_BYTES as u64 + 1;
-    File::open(path)
-        .and_then(|file| file.take(limit).read_to_end(&mut bytes))
+    std::fs::metadata(path)
+        .and_then(|about| match about.is_file() {
+            true => File::open(path)?.take(limit).read_to_end(&mut bytes),
+            // To open a named pipe is to wait for its other end.
+            false => Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not an ordinary file")),
+        })
         .map_err(|reason| DataFileError::Unreadable { origin: origin.clone(), reason })?;
     if bytes.len() > MAX_FILE_BYTES {
         return Err(DataFileError::TooLarge { origin, kind });

@@ -2,16 +2,18 @@
 
 use std::path::Path;
 
-use crate::directory::CONFIG;
+use crate::directory::{CONFIG, LOCK};
+use crate::driver::METRICS;
 use crate::error::RunError;
 
 /// What runs leave in their folders.
-const FILES_OF_A_RUN: [&str; 9] = [
+const FILES_OF_A_RUN: [&str; 10] = [
     crate::train::ARCHIVE,
     CONFIG,
     crate::train::DEMONSTRATIONS,
-    "lock",
-    "metrics.csv",
+    crate::tensorboard::FILE,
+    LOCK,
+    METRICS,
     crate::ppo::POLICY,
     crate::reevaluation::FILE,
     crate::world::ROBOT,
@@ -20,11 +22,9 @@ const FILES_OF_A_RUN: [&str; 9] = [
 
 /// Refuses to write a result over a file of a run, or over one of the files that it is made from.
 pub fn may_write(out: &Path, read: &[&Path]) -> Result<(), RunError> {
-    let folder = out.parent().unwrap_or(Path::new(""));
-    let in_run = |folder: &Path| folder.join(CONFIG).is_file();
-    let named = out.file_name().is_some_and(|name| FILES_OF_A_RUN.iter().any(|&file| name == file));
-    let in_checkpoint = folder.ends_with("checkpoint") && folder.parent().is_some_and(in_run);
-    if named && in_run(folder) || in_checkpoint {
+    // What a link points to is what would be written over.
+    let target = out.canonicalize();
+    if target.as_deref().is_ok_and(is_of_a_run) || is_of_a_run(out) {
         let problem = "this is the name of a file that a run needs; choose another";
         return Err(RunError::Output { path: out.to_owned(), problem: problem.to_owned() });
     }
@@ -33,12 +33,21 @@ pub fn may_write(out: &Path, read: &[&Path]) -> Result<(), RunError> {
         return Err(RunError::Output { path: out.to_owned(), problem: problem.to_owned() });
     }
     let same =
-        |read: &&Path| read.canonicalize().is_ok_and(|read| out.canonicalize().is_ok_and(|out| read == out));
+        |read: &&Path| read.canonicalize().is_ok_and(|read| target.as_ref().is_ok_and(|out| *out == read));
     if read.iter().any(same) {
         let problem = "this is the file to read; choose another to write";
         return Err(RunError::Output { path: out.to_owned(), problem: problem.to_owned() });
     }
     Ok(())
+}
+
+/// Whether this is the name of a file in the folder of a run that the run needs.
+fn is_of_a_run(path: &Path) -> bool {
+    let folder = path.parent().unwrap_or(Path::new(""));
+    let in_run = |folder: &Path| folder.join(CONFIG).is_file();
+    let named = path.file_name().is_some_and(|name| FILES_OF_A_RUN.iter().any(|&file| name == file));
+    let in_checkpoint = folder.ends_with("checkpoint") && folder.parent().is_some_and(in_run);
+    named && in_run(folder) || in_checkpoint
 }
 
 #[cfg(test)]
@@ -64,5 +73,19 @@ mod tests {
             let error = may_write(&at(file), &[&at(read)]).unwrap_err().to_string();
             assert!(error.contains(problem), "{file}: {error}");
         }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_to_files_of_a_run_are_files_of_a_run() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        std::fs::create_dir_all(at("run")).unwrap();
+        for file in ["run/config.toml", "run/archive.safetensors"] {
+            std::fs::write(at(file), "").unwrap();
+        }
+        std::os::unix::fs::symlink(at("run/archive.safetensors"), at("link.npz")).unwrap();
+        let error = may_write(&at("link.npz"), &[]).unwrap_err().to_string();
+        assert!(error.contains("a file that a run needs"), "{error}");
     }
 }

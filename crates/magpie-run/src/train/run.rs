@@ -234,6 +234,7 @@ impl Run<Searching> {
             width: magpie_plot::WIDE,
         })?;
         let png = figure.png()?;
+        self.directory().still_here()?;
         let folder = self.directory().file("plots");
         std::fs::create_dir_all(&folder).map_err(RunError::io(&folder, "making the folder"))?;
         self.directory().write(&format!("plots/{NAME}.png"), &png)?;
