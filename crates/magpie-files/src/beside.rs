@@ -1,5 +1,6 @@
 //! Replacing a file: written beside, synced, renamed.
 
+use std::error::Error as _;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -39,7 +40,7 @@ impl Beside {
         // As any new file, and not for the owner alone.
         #[cfg(unix)]
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-        Ok(Beside { target: target.to_owned(), file: builder.tempfile_in(folder_of(target))? })
+        Ok(Beside { target: target.to_owned(), file: builder.tempfile_in(folder_of(target)).map_err(plain)? })
     }
 
     /// The file to write into.
@@ -87,6 +88,12 @@ pub fn sync_folder(folder: &Path) -> io::Result<()> {
     }
 }
 
+/// The error of the operating system alone: the temporary name that is told with it says nothing to people.
+fn plain(error: io::Error) -> io::Error {
+    let inner = error.get_ref().and_then(|inner| inner.source()).and_then(|inner| inner.downcast_ref::<io::Error>());
+    inner.and_then(io::Error::raw_os_error).map_or(error, io::Error::from_raw_os_error)
+}
+
 fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
@@ -130,6 +137,14 @@ mod tests {
         for name in ["x".repeat(255), "ü".repeat(127)] {
             write_whole(&folder.path().join(name), b"").unwrap();
         }
+    }
+
+    #[test]
+    fn errors_are_told_without_temporary_names() {
+        let folder = tempfile::tempdir().unwrap();
+        let error = write_whole(&folder.path().join("none/file"), b"").unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::NotFound);
+        assert!(!error.to_string().contains(".part"), "{error}");
     }
 
     #[cfg(unix)]

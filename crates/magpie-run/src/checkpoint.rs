@@ -17,7 +17,7 @@ use crate::error::RunError;
 
 const MAGIC: &[u8] = b"magpie checkpoint 8\n";
 /// How those of every version begin.
-const ANY_VERSION: &[u8] = b"magpie checkpoint ";
+pub(crate) const ANY_VERSION: &[u8] = b"magpie checkpoint ";
 
 /// Writes `state`, replacing an earlier checkpoint only when the new one is complete.
 pub(crate) fn save<T: Serialize>(path: &Path, state: &T) -> Result<(), RunError> {
@@ -71,7 +71,17 @@ impl<W: Write> Write for Summed<W> {
 
 /// Reads a checkpoint, or says what is wrong with it.
 pub(crate) fn load<T: DeserializeOwned>(path: &Path) -> Result<T, RunError> {
-    let bytes = read(path)?;
+    postcard::from_bytes(record(path, &read(path)?)?)
+        .map_err(|e| damaged(path, format!("its record cannot be read: {e}")))
+}
+
+/// Checks the checksum of a checkpoint of any run.
+pub(crate) fn verify(path: &Path) -> Result<(), RunError> {
+    record(path, &read(path)?).map(drop)
+}
+
+/// The record in the bytes of a checkpoint.
+fn record<'a>(path: &Path, bytes: &'a [u8]) -> Result<&'a [u8], RunError> {
     let rest = bytes.strip_prefix(MAGIC).ok_or_else(|| match bytes.starts_with(ANY_VERSION) {
         true => RunError::Foreign {
             path: path.to_owned(),
@@ -86,7 +96,7 @@ pub(crate) fn load<T: DeserializeOwned>(path: &Path) -> Result<T, RunError> {
     if crc32fast::hash(record) != u32::from_le_bytes(*sum) {
         return Err(damaged(path, "its checksum does not fit".to_owned()));
     }
-    postcard::from_bytes(record).map_err(|e| damaged(path, format!("its record cannot be read: {e}")))
+    Ok(record)
 }
 
 fn damaged(path: &Path, problem: String) -> RunError {

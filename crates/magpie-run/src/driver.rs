@@ -158,6 +158,11 @@ pub(crate) fn names<K: Kind>() -> Vec<&'static str> {
     K::columns().iter().map(Column::name).collect()
 }
 
+/// What the checkpoint in a folder holds.
+pub(crate) fn load_saved<K: Kind>(folder: &Path) -> Result<Saved<K::Config, K::State>, RunError> {
+    checkpoint::load(&folder.join(K::CHECKPOINT))
+}
+
 impl<K: Kind> Run<K> {
     /// Starts a run in a new folder. Task and robot files are copied into it, so that the run does not depend on the originals;
     /// `move_in` does the same with demonstrations and returns their checksum, and `build` prepares the first iteration.
@@ -188,7 +193,7 @@ impl<K: Kind> Run<K> {
         build: impl FnOnce(K::Config, &Kept, K::State) -> Result<K, RunError>,
     ) -> Result<Run<K>, RunError> {
         let directory = RunDirectory::open_kind(path, K::COMMAND, K::CHECKPOINT)?;
-        let saved: Saved<K::Config, K::State> = checkpoint::load(&directory.file(K::CHECKPOINT))?;
+        let saved = load_saved::<K>(path)?;
         let file = directory.file(CONFIG);
         let mut config = resolve(saved.config.clone(), Some((&file, &read_text(&file)?)), &[])?;
         // How long to run may change; anything else would make results that no configuration describes.

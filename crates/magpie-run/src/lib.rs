@@ -15,6 +15,7 @@ mod column;
 mod directory;
 mod driver;
 mod error;
+mod memory;
 mod metrics;
 pub mod npz;
 pub mod operations;
@@ -33,6 +34,7 @@ pub use archive::{
 pub use column::metrics_reference;
 pub use directory::{RunDirectory, write_whole};
 pub use error::RunError;
+pub use magpie_files::printable;
 pub use metrics::Metrics;
 pub use policy_file::{PolicyFile, load_policy};
 pub use reevaluation::Reevaluation;

@@ -78,6 +78,13 @@ pub(crate) fn save_policy(path: &Path, file: &PolicyFile) -> Result<(), RunError
     })
 }
 
+/// Whether these are the bytes of a policy, intact or not.
+pub(crate) fn is_policy(bytes: &[u8]) -> bool {
+    let head = SafeTensors::read_metadata(bytes).ok();
+    let entry = head.as_ref().and_then(|(_, head)| head.metadata().as_ref()?.get(tensors::ENTRY));
+    entry.is_some_and(|entry| entry.starts_with("policy "))
+}
+
 /// Reads a policy.
 pub fn load_policy(path: &Path) -> Result<PolicyFile, RunError> {
     let bytes = read(path)?;

@@ -122,6 +122,16 @@ const FIXED64: u64 = 1;
 const LENGTH: u64 = 2;
 const FIXED32: u64 = 5;
 
+/// Bytes at the end of a file that are not whole records.
+pub(crate) fn unreadable(path: &Path) -> Result<usize, RunError> {
+    let bytes = read(path)?;
+    let mut rest = &bytes[..];
+    while let Some((_, length)) = first_record(rest) {
+        rest = &rest[length..];
+    }
+    Ok(rest.len())
+}
+
 /// The time of day and the step, with which every event begins.
 fn event_head(step: Option<u64>) -> Vec<u8> {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |d| d.as_secs_f64());

@@ -111,8 +111,8 @@ fn of_archive(args: &Args) -> anyhow::Result<()> {
     if let Some(result) = &evaluation.reevaluation {
         let folder = open.folder();
         match result.save(folder) {
-            Ok(()) => writeln!(std::io::stdout(), "kept for `magpie report` in {}", folder.display())?,
-            Err(e) => writeln!(std::io::stderr(), "not kept for `magpie report`: {e}")?,
+            Ok(()) => writeln!(crate::screen::stdout(), "kept for `magpie report` in {}", folder.display())?,
+            Err(e) => writeln!(crate::screen::stderr(), "not kept for `magpie report`: {e}")?,
         }
     }
     Ok(())
@@ -126,7 +126,7 @@ fn print_all(
 ) -> anyhow::Result<()> {
     let stored = archive.metrics();
     let elites = evaluation.elites.len();
-    let mut out = std::io::stdout().lock();
+    let mut out = crate::screen::stdout().lock();
     writeln!(
         out,
         "{}: {elites} elites, {} episodes each{}",
@@ -154,7 +154,7 @@ fn print_one(
     actions: Actions,
     options: &EvaluateOptions,
 ) -> anyhow::Result<()> {
-    let mut out = std::io::stdout().lock();
+    let mut out = crate::screen::stdout().lock();
     let cell = about.cell_name(elite.cell);
     writeln!(out, "{}, elite of cell {cell}, {} episodes{}", about.task, options.episodes, manner(actions))?;
     writeln!(out, "{:10} {:>10} {:>10}", "", "stored", "now")?;
@@ -186,7 +186,7 @@ fn of_policy(args: &Args) -> anyhow::Result<()> {
         (result.returns.iter().map(|r| (r - mean).powi(2)).sum::<f64>() / result.returns.len() as f64).sqrt();
     let (low, high) =
         result.returns.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), &r| (l.min(r), h.max(r)));
-    let mut out = std::io::stdout().lock();
+    let mut out = crate::screen::stdout().lock();
     writeln!(out, "{}, {} episodes", evaluation.task, options.episodes)?;
     writeln!(out, "return   {mean:.1} ± {spread:.1} (from {low:.1} to {high:.1})")?;
     writeln!(out, "length   {:.1}", result.mean_length())?;

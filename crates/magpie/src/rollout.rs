@@ -1,6 +1,6 @@
 //! `magpie rollout`: replays recorded actions from given states and writes down everything that happens.
 
-use std::io::{Write, stderr, stdout};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -15,6 +15,7 @@ use magpie_run::{EnvOverrides, RunError};
 use magpie_simd::{Isa, LANES, Scalar};
 
 use crate::npz::Npz;
+use crate::screen::{stderr, stdout};
 use crate::world::WorldArgs;
 
 #[derive(clap::Args)]

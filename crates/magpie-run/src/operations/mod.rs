@@ -3,7 +3,9 @@
 //! Each operation takes typed options and gives a typed result; none prints, and those that write a file say so. An
 //! archive is opened once ([`OpenArchive`]) and is then shown ([`archive_info`]), run again ([`evaluate_archive`]), drawn
 //! ([`draw_archive`]), exported ([`export_archive`]) or asked to demonstrate ([`demonstrate`]).
+//! [`check`] tells whether the files of a run are what was written.
 
+mod check;
 mod demonstrate;
 mod evaluate;
 mod export;
@@ -13,6 +15,7 @@ mod open;
 mod output;
 mod picture;
 
+pub use check::{CheckReport, CheckedFile, Finding, check};
 pub use demonstrate::{Choice, DemonstrateOptions, demonstrate};
 pub use evaluate::{
     ArchiveEvaluation, EvaluateOptions, PolicyEvaluation, Selection, evaluate_archive, evaluate_policy,

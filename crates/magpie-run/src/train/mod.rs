@@ -15,5 +15,5 @@ pub(crate) use config::{FEET_CONTACT, LARGEST_WHOLE};
 pub use demos::Demos;
 pub(crate) use demos::FILE as DEMONSTRATIONS;
 pub(crate) use metrics::COLUMNS;
-pub(crate) use run::ARCHIVE;
+pub(crate) use run::{ARCHIVE, Searching};
 pub use run::{Progress, TrainRun};

@@ -28,7 +28,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     let options = ImportOptions { task: args.task.clone(), measure: args.measure.clone() };
     let demonstrations = import_demonstrations(&args.file, &options)?;
     demonstrations.save(&args.out)?;
-    let mut screen = std::io::stdout().lock();
+    let mut screen = crate::screen::stdout().lock();
     table::write(&mut screen, &demonstrations)?;
     writeln!(
         screen,
