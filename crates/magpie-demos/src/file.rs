@@ -77,8 +77,9 @@ impl Demonstrations {
         let Some(text) = head.metadata().as_ref().and_then(|metadata| metadata.get(tensors::ENTRY)) else {
             return problem!("a safetensors file, but not one with demonstrations of magpie's");
         };
-        tensors::check(bytes)
-            .map_err(|e| Problem(format!("{e}; the file is damaged, restore it from a copy, or make it again")))?;
+        tensors::check(bytes).map_err(|e| {
+            Problem(format!("{e}; the file is damaged, restore it from a copy, or make it again"))
+        })?;
         let metadata: Metadata = match serde_json::from_str(text) {
             Ok(metadata) => metadata,
             Err(e) => {
@@ -132,8 +133,11 @@ impl Demonstrations {
         let bytes = self
             .to_bytes()
             .map_err(|problem| DemonstrationError::Content { path: path.to_owned(), problem })?;
-        magpie_files::write_whole(path, &bytes)
-            .map_err(|reason| DemonstrationError::Io { path: path.to_owned(), action: "writing", reason })
+        magpie_files::write_whole(path, &bytes).map_err(|reason| DemonstrationError::Io {
+            path: path.to_owned(),
+            action: "writing",
+            reason,
+        })
     }
 }
 

@@ -1,8 +1,7 @@
 //! Replacing a file: written beside, synced, renamed.
 
-use std::error::Error as _;
 use std::ffi::OsString;
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
@@ -36,11 +35,10 @@ impl Beside {
         };
         prefix.push(".");
         let mut builder = tempfile::Builder::new();
-        builder.prefix(&prefix).suffix(SUFFIX);
-        // As any new file, and not for the owner alone.
-        #[cfg(unix)]
-        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-        Ok(Beside { target: target.to_owned(), file: builder.tempfile_in(folder_of(target)).map_err(plain)? })
+        // As any new file, where tempfile would make one for the owner alone, and tell its name in errors.
+        let create = |path: &Path| OpenOptions::new().write(true).create_new(true).open(path);
+        let file = builder.prefix(&prefix).suffix(SUFFIX).make_in(folder_of(target), create)?;
+        Ok(Beside { target: target.to_owned(), file })
     }
 
     /// The file to write into.
@@ -83,15 +81,11 @@ pub fn sync_folder(folder: &Path) -> io::Result<()> {
     let synced = File::open(folder).and_then(|folder| folder.sync_all());
     match synced.as_ref().map_err(io::Error::kind) {
         // Some file systems cannot do this, and some folders may be written but not read.
-        Err(io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported | io::ErrorKind::PermissionDenied) => Ok(()),
+        Err(io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported | io::ErrorKind::PermissionDenied) => {
+            Ok(())
+        }
         _ => synced,
     }
-}
-
-/// The error of the operating system alone: the temporary name that is told with it says nothing to people.
-fn plain(error: io::Error) -> io::Error {
-    let inner = error.get_ref().and_then(|inner| inner.source()).and_then(|inner| inner.downcast_ref::<io::Error>());
-    inner.and_then(io::Error::raw_os_error).map_or(error, io::Error::from_raw_os_error)
 }
 
 fn folder_of(path: &Path) -> &Path {

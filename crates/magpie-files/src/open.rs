@@ -29,7 +29,8 @@ pub fn read(path: &Path) -> io::Result<Vec<u8>> {
 /// Opens an ordinary file that is written in place, as `options` say, if it is not a link to one.
 pub fn open_own(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
     if path.is_symlink() {
-        let problem = "it is a symbolic link, and what it points to would be changed; put a file in its place";
+        let problem =
+            "it is a symbolic link, and what it points to would be changed; put a file in its place";
         return Err(io::Error::new(io::ErrorKind::InvalidInput, problem));
     }
     // In case it becomes a link, or a pipe, at this moment.

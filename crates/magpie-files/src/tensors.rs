@@ -138,7 +138,8 @@ impl Sums {
         let sums: Option<Vec<u32>> = text
             .split(' ')
             .map(|sum| {
-                let lower = sum.len() == DIGITS && sum.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b));
+                let lower = sum.len() == DIGITS
+                    && sum.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b));
                 u32::from_str_radix(sum, 16).ok().filter(|_| lower)
             })
             .collect();
@@ -157,7 +158,9 @@ impl Sums {
         // In the order of the file; among those that hold nothing it makes no difference.
         names.sort();
         match names.len() + 1 == sums.len() {
-            true => Ok(Some(Sums(names.into_iter().map(|(_, name)| name).zip(sums[1..].iter().copied()).collect()))),
+            true => Ok(Some(Sums(
+                names.into_iter().map(|(_, name)| name).zip(sums[1..].iter().copied()).collect(),
+            ))),
             false => Err(changed()),
         }
     }
@@ -180,9 +183,9 @@ fn without_sums(head: &[u8]) -> Result<(), String> {
     let Ok(object) = serde_json::from_slice::<Map<String, Value>>(head) else { return Ok(()) };
     let Some(Value::Object(metadata)) = object.get("__metadata__") else { return Ok(()) };
     match metadata.keys().find(|&key| key != ENTRY) {
-        Some(other) if metadata.contains_key(ENTRY) => {
-            Err(format!("its metadata have an entry {other:?} beside {ENTRY:?}, which no version of magpie writes"))
-        }
+        Some(other) if metadata.contains_key(ENTRY) => Err(format!(
+            "its metadata have an entry {other:?} beside {ENTRY:?}, which no version of magpie writes"
+        )),
         _ => Ok(()),
     }
 }
@@ -251,8 +254,9 @@ mod tests {
             let mut flipped = whole.clone();
             flipped[bit / 8] ^= 1 << (bit % 8);
             // What is no longer an entry of ours is refused by whoever looks for one.
-            let foreign = SafeTensors::read_metadata(&flipped)
-                .map_or(true, |(_, head)| !head.metadata().as_ref().is_some_and(|all| all.contains_key(ENTRY)));
+            let foreign = SafeTensors::read_metadata(&flipped).map_or(true, |(_, head)| {
+                !head.metadata().as_ref().is_some_and(|all| all.contains_key(ENTRY))
+            });
             assert!(foreign || check(&flipped).is_err(), "bit {} of byte {}", bit % 8, bit / 8);
         }
         for length in 0..whole.len() {
@@ -264,14 +268,17 @@ mod tests {
     #[test]
     fn files_without_checksums_are_read() {
         let earlier = |metadata: &str| {
-            let mut head = format!("{{\"__metadata__\":{metadata},\"a\":{{\"dtype\":\"F32\",\"shape\":[0],\"data_offsets\":[0,0]}}}}");
+            let mut head = format!(
+                "{{\"__metadata__\":{metadata},\"a\":{{\"dtype\":\"F32\",\"shape\":[0],\"data_offsets\":[0,0]}}}}"
+            );
             head += &" ".repeat(head.len().next_multiple_of(8) - head.len());
             [&(head.len() as u64).to_le_bytes()[..], head.as_bytes()].concat()
         };
         assert_eq!(check(&earlier("{\"magpie\":\"x\"}")), Ok(false));
         assert_eq!(check(&earlier("{\"format\":\"pt\"}")), Ok(false), "of another program");
         for entry in ["crc33", "crc32"] {
-            let problem = check(&earlier(&format!("{{\"magpie\":\"x\",\"{entry}\":\"00000000\"}}"))).unwrap_err();
+            let problem =
+                check(&earlier(&format!("{{\"magpie\":\"x\",\"{entry}\":\"00000000\"}}"))).unwrap_err();
             assert!(problem.contains(entry), "{problem}");
         }
     }

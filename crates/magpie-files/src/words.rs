@@ -49,7 +49,10 @@ mod tests {
 
     #[test]
     fn what_controls_a_terminal_is_escaped_and_nothing_else() {
-        assert_eq!(printable("a\u{1b}[2Jb\u{7}\u{9b}31m\u{202e}c\rd"), "a\\u{1b}[2Jb\\u{7}\\u{9b}31m\\u{202e}c\\u{d}d");
+        assert_eq!(
+            printable("a\u{1b}[2Jb\u{7}\u{9b}31m\u{202e}c\rd"),
+            "a\\u{1b}[2Jb\\u{7}\\u{9b}31m\\u{202e}c\\u{d}d"
+        );
         assert!(matches!(printable("Größe 10⁷\n\tµ 蛇"), Cow::Borrowed(_)));
     }
 }

@@ -37,7 +37,11 @@ impl RunDirectory {
         is_free()?;
         // A run that survives a power cut needs a folder that does.
         let above = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-        above.ancestors().take(4).try_for_each(sync_folder).map_err(RunError::io(path, "making the folder"))?;
+        above
+            .ancestors()
+            .take(4)
+            .try_for_each(sync_folder)
+            .map_err(RunError::io(path, "making the folder"))?;
         Ok(directory)
     }
 
@@ -160,7 +164,9 @@ const WRITTEN_WHOLE: [&str; 11] = [
 fn is_left_behind(name: &str) -> bool {
     let stem = name.strip_suffix(".part").and_then(|stem| stem.rsplit_once('.'));
     stem.is_some_and(|(file, random)| {
-        WRITTEN_WHOLE.contains(&file) && random.len() == 6 && random.bytes().all(|b| b.is_ascii_alphanumeric())
+        WRITTEN_WHOLE.contains(&file)
+            && random.len() == 6
+            && random.bytes().all(|b| b.is_ascii_alphanumeric())
     })
 }
 
@@ -238,7 +244,13 @@ mod tests {
         fs::create_dir(at("checkpoint")).unwrap();
         let (left, own) = (
             ["checkpoint/search.a1B2c3.part", "archive.safetensors.XXXXXX.part", "config.toml.0aZ9kk.part"],
-            ["archive.csv.a1B2c3.part", "my.part", "archive.safetensors.part", "checkpoint/search", "config.toml.a.b.part"],
+            [
+                "archive.csv.a1B2c3.part",
+                "my.part",
+                "archive.safetensors.part",
+                "checkpoint/search",
+                "config.toml.a.b.part",
+            ],
         );
         for name in left.iter().chain(&own) {
             fs::write(at(name), "").unwrap();

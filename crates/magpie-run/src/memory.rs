@@ -46,7 +46,8 @@ fn of_machine() -> Option<u64> {
     let total = about.lines().find_map(|line| line.strip_prefix("MemTotal:")?.trim().strip_suffix("kB"))?;
     let total = total.trim().parse::<u64>().ok()?.saturating_mul(1024);
     // A container may have less.
-    let limit = fs::read_to_string("/sys/fs/cgroup/memory.max").ok().and_then(|text| text.trim().parse().ok());
+    let limit =
+        fs::read_to_string("/sys/fs/cgroup/memory.max").ok().and_then(|text| text.trim().parse().ok());
     Some(limit.unwrap_or(u64::MAX).min(total))
 }
 

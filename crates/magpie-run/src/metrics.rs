@@ -115,7 +115,9 @@ fn missing(text: &str, columns: usize, last: u64) -> Option<String> {
     if gaps.len() > MOST_NAMED {
         named.push("…".to_owned());
     }
-    (rows > 0).then(|| format!("{rows} of the {last} rows are missing or cut: those of iterations {}", named.join(", ")))
+    (rows > 0).then(|| {
+        format!("{rows} of the {last} rows are missing or cut: those of iterations {}", named.join(", "))
+    })
 }
 
 #[cfg(test)]
@@ -153,7 +155,10 @@ mod tests {
         assert_eq!(missing("1,\n2,\n3,\n", 3), "");
         assert_eq!(missing("1,\n2,\n3,\n4,", 3), "", "what comes later will be written again");
         assert_eq!(missing("", 0), "");
-        assert!(missing("1,\n4,\n6,\n", 6).contains("3 of the 6 rows are missing or cut: those of iterations 2 to 3, 5"));
+        assert!(
+            missing("1,\n4,\n6,\n", 6)
+                .contains("3 of the 6 rows are missing or cut: those of iterations 2 to 3, 5")
+        );
         assert!(missing("1,\n2\n3,\n", 3).contains("iterations 2"), "a row with too few numbers");
         assert!(missing("1,\n2,\n", 4).contains("iterations 3 to 4"));
     }

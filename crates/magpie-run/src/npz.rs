@@ -91,9 +91,10 @@ impl NpzWriter {
 
     /// Writes the columns, each with `rows` rows, and gives the file its name.
     pub fn finish(self, columns: Vec<Column>, rows: usize) -> Result<(), RunError> {
-        self.write(columns, rows)
-            .and_then(|()| self.file.finish())
-            .map_err(|e| RunError::Output { path: self.path, problem: format!("cannot be written: {}", in_words(&e)) })
+        self.write(columns, rows).and_then(|()| self.file.finish()).map_err(|e| RunError::Output {
+            path: self.path,
+            problem: format!("cannot be written: {}", in_words(&e)),
+        })
     }
 
     fn write(&self, columns: Vec<Column>, rows: usize) -> io::Result<()> {

@@ -56,7 +56,12 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
             };
             let out = export.out.clone().unwrap_or_else(|| open.path.with_extension(format.extension()));
             export_archive(&open.archive, format, &out)?;
-            writeln!(crate::screen::stdout(), "{} elites written to {}", open.archive.elites.len(), out.display())?;
+            writeln!(
+                crate::screen::stdout(),
+                "{} elites written to {}",
+                open.archive.elites.len(),
+                out.display()
+            )?;
             Ok(())
         }
     }

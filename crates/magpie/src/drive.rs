@@ -45,7 +45,10 @@ fn mention_task(run: &TrainRun) -> anyhow::Result<()> {
     let Some(demonstrations) = run.demonstrations() else { return Ok(()) };
     let (theirs, ours) = (&demonstrations.columns().about.task, &run.config().task);
     if !theirs.is_empty() && theirs != ours {
-        writeln!(crate::screen::stderr(), "note: these are demonstrations of {theirs}, and the task is {ours}")?;
+        writeln!(
+            crate::screen::stderr(),
+            "note: these are demonstrations of {theirs}, and the task is {ours}"
+        )?;
     }
     Ok(())
 }

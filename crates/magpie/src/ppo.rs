@@ -154,8 +154,11 @@ impl Display {
             self.printed = Some(Instant::now());
             let left = run.config().steps.saturating_sub(progress.report.steps) as f64 / rate;
             // A reader that is gone is no reason to stop.
-            let _ =
-                writeln!(crate::screen::stderr(), "{:>12} steps  {line}  {left:6.0} s left", progress.report.steps);
+            let _ = writeln!(
+                crate::screen::stderr(),
+                "{:>12} steps  {line}  {left:6.0} s left",
+                progress.report.steps
+            );
         }
     }
 

@@ -179,7 +179,11 @@ impl Session<'_> {
                 Ok(End::Stopped) => break,
                 Ok(End::Done) => done += 1,
                 Ok(End::InUse) => {
-                    writeln!(crate::screen::stderr(), "{} is in use by another process: left to it", run.name)?;
+                    writeln!(
+                        crate::screen::stderr(),
+                        "{} is in use by another process: left to it",
+                        run.name
+                    )?;
                     in_use.push(run.name.as_str());
                 }
                 Err(reason) => {

@@ -131,8 +131,11 @@ fn a_full_disk_is_named_and_the_last_checkpoint_stays() {
     let path = folder.to_str().unwrap();
     let further = ["train", "--resume", path, "--iterations", "4", "--checkpoint-every", "1"];
     let limited = "trap '' XFSZ; ulimit -f 100; exec \"$0\" \"$@\"";
-    let output =
-        Command::new("sh").args(["-c", limited, env!("CARGO_BIN_EXE_magpie")]).args(further).output().unwrap();
+    let output = Command::new("sh")
+        .args(["-c", limited, env!("CARGO_BIN_EXE_magpie")])
+        .args(further)
+        .output()
+        .unwrap();
     let message = said(&output);
     assert_eq!(output.status.code(), Some(1), "{message}");
     assert!(message.contains("the disk is full") && message.contains("resumes"), "{message}");

@@ -91,7 +91,10 @@ pub(super) fn write(path: &Path, archives: &ArchivePair, cells: &Cells, entry: &
         tensors::write(file, entry, &tensors, |number, out| {
             // After the columns come the centroids, if there are any.
             let Some(column) = columns.get(number) else {
-                return centroids.unwrap_or_default().iter().try_for_each(|c| out.write_all(&c.to_le_bytes()));
+                return centroids
+                    .unwrap_or_default()
+                    .iter()
+                    .try_for_each(|c| out.write_all(&c.to_le_bytes()));
             };
             archives.elites().try_for_each(|elite| {
                 row.clear();

@@ -157,7 +157,9 @@ fn of_run<K: Kind>(folder: &Path, iteration: impl Fn(&K::State) -> u64, report: 
         let unchanged = |bytes: Vec<u8>| match kept.demonstrations {
             Some(sum) if crc32fast::hash(&bytes) != sum => Err(RunError::changed(&demonstrations)),
             Some(_) => Ok(true),
-            None => Demonstrations::load(&demonstrations).map_err(RunError::from).and_then(|_| has_sums(&demonstrations)),
+            None => Demonstrations::load(&demonstrations)
+                .map_err(RunError::from)
+                .and_then(|_| has_sums(&demonstrations)),
         };
         report.add_read(demonstrations.clone(), read(&demonstrations).and_then(unchanged));
     }
@@ -189,7 +191,9 @@ fn beside_results(folder: &Path, report: &mut CheckReport) {
     if events.exists() {
         let finding = match tensorboard::unreadable(&events) {
             Ok(0) => Finding::Sound,
-            Ok(bytes) => Finding::Remark(format!("the last {bytes} bytes are no whole record; they are cut off when the run is resumed")),
+            Ok(bytes) => Finding::Remark(format!(
+                "the last {bytes} bytes are no whole record; they are cut off when the run is resumed"
+            )),
             Err(reason) => Finding::Damaged(reason.to_string()),
         };
         report.add(events, finding);
@@ -215,7 +219,10 @@ fn beside_results(folder: &Path, report: &mut CheckReport) {
             .collect();
         left.sort();
         for path in left {
-            report.add(path, Finding::Remark("left by a process that was killed, unless one is writing it now".to_owned()));
+            report.add(
+                path,
+                Finding::Remark("left by a process that was killed, unless one is writing it now".to_owned()),
+            );
         }
     }
 }
@@ -301,7 +308,8 @@ mod tests {
         }
         let metrics = path.join(METRICS);
         let text = fs::read_to_string(&metrics).unwrap();
-        let gap: Vec<&str> = text.lines().enumerate().filter(|(i, _)| *i != 2).map(|(_, line)| line).collect();
+        let gap: Vec<&str> =
+            text.lines().enumerate().filter(|(i, _)| *i != 2).map(|(_, line)| line).collect();
         fs::write(&metrics, gap.join("\n") + "\n").unwrap();
         assert_eq!(damaged(&path), std::slice::from_ref(&metrics));
         // The run goes on all the same, and knows.
@@ -330,8 +338,12 @@ mod tests {
         let events = path.join(tensorboard::FILE);
         fs::write(&events, [&fs::read(&events).unwrap()[..], b"torn"].concat()).unwrap();
         let report = check(&path).unwrap();
-        let remarks: Vec<&PathBuf> =
-            report.files.iter().filter(|f| matches!(f.finding, Finding::Remark(_))).map(|f| &f.path).collect();
+        let remarks: Vec<&PathBuf> = report
+            .files
+            .iter()
+            .filter(|f| matches!(f.finding, Finding::Remark(_)))
+            .map(|f| &f.path)
+            .collect();
         assert_eq!(remarks, [&events, &path.join("checkpoint/trainer.a1b2c3.part")]);
     }
 }
