@@ -116,6 +116,14 @@ impl RunDirectory {
         }
     }
 
+    /// Why something failed: because the folder is gone, if it is, which is more than that a file cannot be found.
+    pub(crate) fn explain(&self, reason: RunError) -> RunError {
+        match self.still_here() {
+            Err(gone @ RunError::Gone { .. }) => gone,
+            _ => reason,
+        }
+    }
+
     /// The folder.
     pub fn path(&self) -> &Path {
         &self.path

@@ -277,6 +277,10 @@ impl<K: Kind> Run<K> {
 
     /// One iteration; saves now and then. If learning fails, the last good state is saved first, where there is one.
     pub fn iterate(&mut self) -> Result<Progress<K::Report>, RunError> {
+        self.advance().map_err(|reason| self.directory.explain(reason))
+    }
+
+    fn advance(&mut self) -> Result<Progress<K::Report>, RunError> {
         let report = self.kind.step().map_err(|reason| self.stopped(reason))?;
         let mut progress = Progress { report, seconds: self.seconds(), saved: false };
         let row: Vec<f64> = K::columns().iter().map(|column| column.of(&progress)).collect();

@@ -28,6 +28,10 @@ pub fn may_write(out: &Path, read: &[&Path]) -> Result<(), RunError> {
         let problem = "this is the name of a file that a run needs; choose another";
         return Err(RunError::Output { path: out.to_owned(), problem: problem.to_owned() });
     }
+    if out.is_dir() {
+        let problem = "is a directory; name a file, such as one in it";
+        return Err(RunError::Output { path: out.to_owned(), problem: problem.to_owned() });
+    }
     if out.exists() && !out.is_file() {
         let problem = "exists and is not an ordinary file; choose another name";
         return Err(RunError::Output { path: out.to_owned(), problem: problem.to_owned() });
@@ -68,7 +72,7 @@ mod tests {
             ("metrics.csv", "own.txt", "a file that a run needs"),
             ("checkpoint/search", "own.txt", "a file that a run needs"),
             ("own.txt", "checkpoint/../own.txt", "this is the file to read"),
-            ("checkpoint", "own.txt", "not an ordinary file"),
+            ("checkpoint", "own.txt", "is a directory"),
         ] {
             let error = may_write(&at(file), &[&at(read)]).unwrap_err().to_string();
             assert!(error.contains(problem), "{file}: {error}");
