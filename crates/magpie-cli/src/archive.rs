@@ -65,7 +65,12 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
             let out = export.out.clone().unwrap_or_else(|| open.path.with_file_name(format.usual_name()));
             let options = ExportOptions { format, policies: !export.no_solutions };
             export_archive(&open.archive, options, &out)?;
-            writeln!(std::io::stdout(), "{} elites written to {}", open.archive.elites.len(), out.display())?;
+            writeln!(
+                crate::screen::stdout(),
+                "{} elites written to {}",
+                open.archive.elites.len(),
+                out.display()
+            )?;
             Ok(())
         }
     }
@@ -73,7 +78,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
 
 fn print(info: &ArchiveInfo) -> std::io::Result<()> {
     let m = &info.metrics;
-    let mut out = std::io::stdout().lock();
+    let mut out = crate::screen::stdout().lock();
     writeln!(out, "{}, measured by {}, after {} iterations", info.task, info.measure, info.iteration)?;
     match &info.grid {
         Some(dims) => {

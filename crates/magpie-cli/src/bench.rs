@@ -50,7 +50,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     let tasks =
         TASKS.into_iter().filter(|name| args.tasks.is_empty() || args.tasks.iter().any(|t| t == name));
     let tasks: Vec<_> = tasks.collect();
-    let mut out = std::io::stdout().lock();
+    let mut out = crate::screen::stdout().lock();
     if !args.json {
         writeln!(
             out,

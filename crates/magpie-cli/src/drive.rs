@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use magpie_rewards::ModelName;
+use magpie_run::printable;
 use magpie_run::train::{Progress, TrainRun};
 
 use crate::session::{self, Stop};
@@ -32,6 +33,7 @@ pub fn drive(
 /// What somebody who goes on with a run, or learns from given demonstrations, may not expect.
 pub fn mention_surprises(run: &TrainRun) -> anyhow::Result<()> {
     session::mention_kernel(run.other_kernel())?;
+    session::mention_missing_rows(run.missing_rows())?;
     mention_task(run)
 }
 
@@ -40,7 +42,10 @@ fn mention_task(run: &TrainRun) -> anyhow::Result<()> {
     let Some(demonstrations) = run.demonstrations() else { return Ok(()) };
     let (theirs, ours) = (&demonstrations.columns().about.task, &run.config().task);
     if !theirs.is_empty() && theirs != ours {
-        writeln!(std::io::stderr(), "note: these are demonstrations of {theirs}, and the task is {ours}")?;
+        writeln!(
+            crate::screen::stderr(),
+            "note: these are demonstrations of {theirs}, and the task is {ours}"
+        )?;
     }
     Ok(())
 }
@@ -65,7 +70,7 @@ impl<'a> Preparation<'a> {
             let model = self.model;
             // Who does not read this can have the reward model all the same.
             let _ = writeln!(
-                std::io::stderr(),
+                crate::screen::stderr(),
                 "{model} learns from the demonstrations: {done} of {total} epochs, loss {loss:.4}"
             );
         }
@@ -120,7 +125,7 @@ impl Display {
             bar
         });
         let pace = Pace::from(state.env_steps as f64);
-        Display { bar, title: title.to_owned(), pace, every, printed: None }
+        Display { bar, title: printable(title).into_owned(), pace, every, printed: None }
     }
 
     /// Shows an iteration; `outlook` says how long it will take.
@@ -144,7 +149,7 @@ impl Display {
             self.printed = Some(Instant::now());
             // A reader that is gone is no reason to stop.
             let _ = writeln!(
-                std::io::stderr(),
+                crate::screen::stderr(),
                 "{title}{:5}/{}  {line}  {rate:6.0} steps/s  {outlook}",
                 report.iteration,
                 run.config().iterations

@@ -57,7 +57,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
             format!("{}\n{}\n{NOTES}{parts}", table(&sizes(&entries)), table(&measures(&entries)))
         }
     };
-    std::io::stdout().lock().write_all(text.as_bytes())?;
+    crate::screen::stdout().lock().write_all(text.as_bytes())?;
     Ok(())
 }
 

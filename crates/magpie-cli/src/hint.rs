@@ -1,5 +1,7 @@
 //! What people at the command line have to type for the remedy that an error of the library names.
 
+use std::io::ErrorKind;
+
 use magpie_run::RunError;
 
 /// The option that does what an error advises, if there is one.
@@ -11,6 +13,10 @@ fn of(error: &RunError) -> Option<String> {
     match error {
         RunError::Exists { path } => {
             Some(format!("--resume {} resumes it; --out DIR chooses another folder", path.display()))
+        }
+        RunError::NotBegun { .. } => Some("the command that started it, without --resume, starts it again".to_owned()),
+        RunError::Io { reason, .. } if reason.kind() == ErrorKind::StorageFull => {
+            Some("once there is room, --resume DIR resumes a run, and the same command a sweep".to_owned())
         }
         RunError::OtherRun { .. } => Some("--out DIR chooses another folder".to_owned()),
         RunError::Search { .. } => {

@@ -2,6 +2,7 @@
 
 mod archive;
 mod bench;
+mod check;
 mod demos;
 mod drive;
 mod envs;
@@ -11,6 +12,7 @@ mod npz;
 mod ppo;
 mod report;
 mod rollout;
+mod screen;
 mod session;
 mod settings;
 mod sweep;
@@ -50,6 +52,8 @@ enum Command {
     Eval(eval::Args),
     /// Show or export the archive of a search.
     Archive(archive::Args),
+    /// Check that the files of a run are what was written: checksums, rows, and what belongs together.
+    Check(check::Args),
     /// Compare runs: a page with curves, archives, tables and tests, and all of it as files.
     Report(report::Args),
     /// What can be set about a search: defaults, ranges, and what each setting does.
@@ -71,6 +75,7 @@ fn main() -> ExitCode {
         Command::Demos(args) => demos::run(&args).map(|()| ExitCode::SUCCESS),
         Command::Archive(args) => archive::run(&args).map(|()| ExitCode::SUCCESS),
         Command::Eval(args) => eval::run(&args).map(|()| ExitCode::SUCCESS),
+        Command::Check(args) => check::run(&args),
         Command::Report(args) => report::run(&args).map(|()| ExitCode::SUCCESS),
         Command::Settings(args) => settings::run(&args).map(|()| ExitCode::SUCCESS),
         Command::Bench(args) => bench::run(&args).map(|()| ExitCode::SUCCESS),
@@ -82,7 +87,7 @@ fn main() -> ExitCode {
         }
         Err(e) => {
             // If even this cannot be written, the exit code has to do.
-            let mut err = std::io::stderr();
+            let mut err = crate::screen::stderr();
             let _ = writeln!(err, "error: {e:#}");
             if let Some(hint) = hint::hint(&e) {
                 let _ = writeln!(err, "hint: {hint}");

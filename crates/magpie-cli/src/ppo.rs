@@ -80,6 +80,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     };
 
     session::mention_kernel(run.other_kernel())?;
+    session::mention_missing_rows(run.missing_rows())?;
     let stop = session::stop_on_ctrl_c()?;
     let mut display = Display::new(&run);
     while !run.is_finished() && !stop.requested() {
@@ -92,7 +93,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     }
 
     let folder = run.directory().path().display().to_string();
-    let mut out = std::io::stdout().lock();
+    let mut out = crate::screen::stdout().lock();
     if !run.is_finished() {
         writeln!(out, "Stopped after {} steps; go on with: magpie ppo --resume {folder}", run.steps())?;
         return Ok(ExitCode::from(session::INTERRUPTED));
@@ -153,8 +154,11 @@ impl Display {
             self.printed = Some(Instant::now());
             let left = run.config().steps.saturating_sub(progress.report.steps) as f64 / rate;
             // A reader that is gone is no reason to stop.
-            let _ =
-                writeln!(std::io::stderr(), "{:>12} steps  {line}  {left:6.0} s left", progress.report.steps);
+            let _ = writeln!(
+                crate::screen::stderr(),
+                "{:>12} steps  {line}  {left:6.0} s left",
+                progress.report.steps
+            );
         }
     }
 

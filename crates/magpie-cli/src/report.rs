@@ -23,7 +23,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         _ => "report".into(),
     });
     let page = report.write(&out)?;
-    let mut to = std::io::stdout().lock();
+    let mut to = crate::screen::stdout().lock();
     for note in report.notes() {
         writeln!(to, "{}: {}", note.place, note.problem)?;
     }

@@ -1,6 +1,6 @@
 //! `magpie rollout`: replays recorded actions from given states and writes down everything that happens.
 
-use std::io::{Write, stderr, stdout};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -10,10 +10,12 @@ use magpie_envs::{Replayed, Stage, States, Task, replay_f32, replay_f64};
 use magpie_physics::Perturbation;
 use magpie_physics::robot::Robot;
 use magpie_run::npz::{Column, Element, NpzWriter, tuple};
+use magpie_run::operations::may_write;
 use magpie_run::{EnvOverrides, RunError};
 use magpie_simd::{Isa, LANES, Scalar};
 
 use crate::npz::Npz;
+use crate::screen::{stderr, stdout};
 use crate::world::WorldArgs;
 
 #[derive(clap::Args)]
@@ -123,11 +125,8 @@ fn rollout<T: Replay>(
         None => Recording::still(robot, args.steps as usize),
     };
     let Recording { count, steps, .. } = recording;
-    ensure!(
-        !args.from.as_deref().is_some_and(|from| same_file(from, &args.out)),
-        "{}: is both --from and --out; writing would destroy the recording, so name another file",
-        args.out.display()
-    );
+    let read: Vec<&Path> = args.from.as_deref().into_iter().collect();
+    may_write(&args.out, &read)?;
     let out = NpzWriter::create(&args.out)?;
     let mut columns = Columns::new::<T>(&out, &stage, robot, steps);
 
@@ -293,10 +292,6 @@ fn chunk<T: Scalar>(stage: &Stage<T>, robot: &Robot, steps: usize) -> usize {
 
 fn all_finite<T: Scalar>(values: &[T]) -> bool {
     values.iter().all(|v| v.to_f64().is_finite())
-}
-
-fn same_file(a: &Path, b: &Path) -> bool {
-    matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b)
 }
 
 /// A bar on the terminal; nothing if there is none.

@@ -28,7 +28,8 @@ impl Stop {
     }
 }
 
-/// Listens for Ctrl-C.
+/// Listens for Ctrl-C and for requests to terminate, as far as the program may: what was ignored when it was started, as
+/// `nohup` has it with hang-ups, stays ignored.
 pub fn stop_on_ctrl_c() -> anyhow::Result<Stop> {
     let stop = Arc::new(AtomicBool::new(false));
     let flag = Arc::clone(&stop);
@@ -38,12 +39,52 @@ pub fn stop_on_ctrl_c() -> anyhow::Result<Stop> {
             std::process::exit(INTERRUPTED.into());
         }
         let _ = writeln!(
-            std::io::stderr(),
+            crate::screen::stderr(),
             "\nStopping after what is under way has been saved; once more to stop at once."
         );
     };
+    let ignored = signals::ignored();
     ctrlc::set_handler(heard).context("listening for Ctrl-C")?;
+    signals::ignore(&ignored);
     Ok(Stop(stop))
+}
+
+/// What a program inherits from whoever starts it.
+#[cfg(unix)]
+mod signals {
+    use std::mem::MaybeUninit;
+
+    /// Those that `ctrlc` listens for and that are ignored now.
+    pub fn ignored() -> Vec<i32> {
+        [libc::SIGINT, libc::SIGTERM, libc::SIGHUP].into_iter().filter(|&signal| is_ignored(signal)).collect()
+    }
+
+    fn is_ignored(signal: i32) -> bool {
+        let mut action = MaybeUninit::<libc::sigaction>::zeroed();
+        // SAFETY: without a new action this only writes the present one, into memory of its type; all of its fields may be
+        // zero, so that it can be read whatever the call wrote.
+        unsafe {
+            libc::sigaction(signal, std::ptr::null(), action.as_mut_ptr()) == 0
+                && action.assume_init().sa_sigaction == libc::SIG_IGN
+        }
+    }
+
+    /// Ignores them again.
+    pub fn ignore(signals: &[i32]) {
+        for &signal in signals {
+            // SAFETY: to ignore a signal runs no code of ours when it comes.
+            unsafe { libc::signal(signal, libc::SIG_IGN) };
+        }
+    }
+}
+
+#[cfg(not(unix))]
+mod signals {
+    pub fn ignored() -> Vec<i32> {
+        Vec::new()
+    }
+
+    pub fn ignore(_: &[i32]) {}
 }
 
 /// A whole number, also written as 30e6.
@@ -60,10 +101,21 @@ pub fn count(text: &str) -> Result<u64, String> {
 pub fn mention_kernel(before: Option<&str>) -> anyhow::Result<()> {
     let Some(before) = before else { return Ok(()) };
     writeln!(
-        std::io::stderr(),
+        crate::screen::stderr(),
         "note: this run was made with the {before} kernel and goes on with {}, which is this machine's fastest: it will \
          not end in the same bytes as it would have there",
         Kernel::best()
+    )?;
+    Ok(())
+}
+
+/// Says that rows of the table are lost.
+pub fn mention_missing_rows(missing: Option<&str>) -> anyhow::Result<()> {
+    let Some(missing) = missing else { return Ok(()) };
+    writeln!(
+        crate::screen::stderr(),
+        "warning: metrics.csv: {missing}; the run resumes from its checkpoint all the same, but its curves have a gap: restore \
+         the file from a copy if you have one"
     )?;
     Ok(())
 }
@@ -84,5 +136,5 @@ pub fn duration(seconds: f64) -> String {
 
 /// Says what is likely to be a mistake.
 pub fn warn(warnings: &[String]) -> std::io::Result<()> {
-    warnings.iter().try_for_each(|warning| writeln!(std::io::stderr(), "warning: {warning}"))
+    warnings.iter().try_for_each(|warning| writeln!(crate::screen::stderr(), "warning: {warning}"))
 }

@@ -20,7 +20,7 @@ pub struct Args {
 }
 
 pub fn run(args: &Args) -> anyhow::Result<()> {
-    let mut out = std::io::stdout().lock();
+    let mut out = crate::screen::stdout().lock();
     if args.markdown {
         out.write_all(markdown()?.as_bytes())?;
         return Ok(());

@@ -41,7 +41,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     session::threads(args.threads)?;
     let sweep = Sweep::read(&args.file)?;
     for note in sweep.notes() {
-        writeln!(std::io::stderr(), "note: {note}")?;
+        writeln!(crate::screen::stderr(), "note: {note}")?;
     }
     let out = args
         .out
@@ -68,7 +68,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
 /// All runs, whether anything is to be done for them, and by whom.
 fn table(sweep: &Sweep, out: &Path, shards: &[usize], shard: Option<Shard>) -> anyhow::Result<()> {
     let width = sweep.runs().iter().map(|run| run.name.len()).max().unwrap_or(0).max(3);
-    let mut screen = std::io::stdout().lock();
+    let mut screen = crate::screen::stdout().lock();
     let mut refused = None;
     let mut sums: BTreeMap<usize, (usize, f64)> = BTreeMap::new();
     write!(screen, "{:<width$}  {:>15}  {:>9}", "run", "state", "steps")?;
@@ -179,13 +179,17 @@ impl Session<'_> {
                 Ok(End::Stopped) => break,
                 Ok(End::Done) => done += 1,
                 Ok(End::InUse) => {
-                    writeln!(std::io::stderr(), "{} is in use by another process: left to it", run.name)?;
+                    writeln!(
+                        crate::screen::stderr(),
+                        "{} is in use by another process: left to it",
+                        run.name
+                    )?;
                     in_use.push(run.name.as_str());
                 }
                 Err(reason) => {
-                    writeln!(std::io::stderr(), "{} has failed: {reason:#}", run.name)?;
+                    writeln!(crate::screen::stderr(), "{} has failed: {reason:#}", run.name)?;
                     if let Some(hint) = hint(&reason) {
-                        writeln!(std::io::stderr(), "hint: {hint}")?;
+                        writeln!(crate::screen::stderr(), "hint: {hint}")?;
                     }
                     failed.push((run.name.as_str(), reason));
                 }
@@ -232,7 +236,7 @@ impl Session<'_> {
         in_use: &[&str],
         failed: &[(&str, anyhow::Error)],
     ) -> anyhow::Result<ExitCode> {
-        let mut out = std::io::stdout().lock();
+        let mut out = crate::screen::stdout().lock();
         let all = self.runs.len();
         writeln!(out, "{done} of {all} runs are done; {}", self.out.display())?;
         for run in in_use {

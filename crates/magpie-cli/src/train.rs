@@ -102,14 +102,14 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         None => {
             let Resolved { config, notes, warnings } = args.choices().resolve()?;
             for note in notes {
-                writeln!(std::io::stderr(), "note: {note}")?;
+                writeln!(crate::screen::stderr(), "note: {note}")?;
             }
             session::warn(&warnings)?;
             let folder = args.out.clone().unwrap_or_else(|| default_folder(&config).into());
             let mut preparation = Preparation::new(config.reward.model, &stop);
             match TrainRun::start(config, &folder, &mut |progress| preparation.show(progress)) {
                 Err(stopped @ RunError::Stopped) => {
-                    writeln!(std::io::stderr(), "{stopped}")?;
+                    writeln!(crate::screen::stderr(), "{stopped}")?;
                     return Ok(ExitCode::from(session::INTERRUPTED));
                 }
                 started => started?,
@@ -152,7 +152,7 @@ fn announce(run: &TrainRun) -> anyhow::Result<()> {
         0.0 => String::new(),
         base => format!(" and {base} for every step"),
     };
-    let mut out = std::io::stderr().lock();
+    let mut out = crate::screen::stderr();
     writeln!(
         out,
         "{} measured by {} in {} cells, reward {}, curiosity {}{base}, {environments} environments, {branches} branches of {episodes} episodes; {}",
@@ -201,7 +201,7 @@ fn beside_demonstrations(run: &TrainRun) -> Option<String> {
 fn summary(run: &TrainRun) -> anyhow::Result<ExitCode> {
     let folder = run.directory().path().display();
     let (m, made) = (run.search().metrics(), run.search().state().iteration);
-    let mut out = std::io::stdout().lock();
+    let mut out = crate::screen::stdout().lock();
     writeln!(
         out,
         "{} after {made} iterations: {} of {} cells filled ({:.1} %), QD-Score {:.0}, best return {:.0}, mean {:.0}",

@@ -270,7 +270,7 @@ fn files_that_cannot_be_used() {
         &["out.npz: there is no directory", "make it first"],
     );
     fails_with_out(&input, here, &[], 1, &["is a directory", "name a file"]);
-    fails_with_out(&input, &input, &[], 1, &["is both --from and --out"]);
+    fails_with_out(&input, &input, &[], 1, &["this is the file to read"]);
     assert_eq!(fs::read_dir(here).unwrap().count(), 1, "only the input is there");
 }
 

@@ -1,7 +1,8 @@
 //! What can go wrong with a file of demonstrations.
 
-use std::io::{self, ErrorKind};
 use std::path::PathBuf;
+
+use magpie_files::in_words;
 
 /// What is wrong with demonstrations: what was found and what was expected.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -35,14 +36,6 @@ pub enum DemonstrationError {
         /// What is wrong.
         problem: Problem,
     },
-}
-
-/// Why the operating system refused, with what to do where that is known.
-pub fn in_words(reason: &io::Error) -> String {
-    match reason.kind() {
-        ErrorKind::NotFound => "there is no such file or folder; check the path".to_owned(),
-        _ => reason.to_string(),
-    }
 }
 
 /// A name from a file as it may be shown: not too long, and without characters that a terminal acts on.

@@ -9,26 +9,25 @@
 //! | `rewards` | f32 [N] | true rewards; may be absent |
 //! | `measures` | f32 [N, k] | of the steps; may be absent |
 //!
-//! Metadata: one entry, `magpie`, JSON: the format, [`About`] and the episodes.
+//! Metadata: an entry `magpie`, JSON: the format, [`About`] and the episodes; and an entry `crc32` with checksums
+//! ([`magpie_files::tensors`]), which files of earlier versions do not have.
 
-use std::collections::HashMap;
-use std::fs::{self, File};
-use std::io::{Read, Write};
-use std::path::{Path, PathBuf};
+use std::fs;
+use std::io::{Cursor, Read};
+use std::path::Path;
 
-use safetensors::tensor::{Dtype, SafeTensors, TensorView};
+use magpie_files::tensors::{self, Tensor};
+use safetensors::tensor::{Dtype, SafeTensors};
 use serde::{Deserialize, Serialize};
 
 use crate::demonstrations::{About, Columns, Demonstrations, Episode, Sizes};
 use crate::error::{DemonstrationError, Problem, problem};
 
-/// Key of the metadata.
-const KEY: &str = "magpie";
 /// What the metadata must say it is.
 const FORMAT: &str = "demonstrations 1";
 
 /// Shape and numbers.
-type Tensor = (Vec<usize>, Vec<f32>);
+type Table = (Vec<usize>, Vec<f32>);
 
 #[derive(Serialize, Deserialize)]
 struct Metadata {
@@ -44,30 +43,29 @@ impl Demonstrations {
         let Sizes { observation, action } = columns.sizes;
         let (rows, episodes) = (self.steps(), columns.episodes.len());
         let measures = columns.measures.len() / rows;
-        let tables: Vec<(&str, Vec<usize>, Vec<u8>)> = [
-            ("observations", vec![rows, observation], &columns.observations),
+        let tables: [(&str, Vec<usize>, &Vec<f32>); 6] = [
             ("actions", vec![rows, action], &columns.actions),
             ("final_observations", vec![episodes, observation], &columns.final_observations),
-            ("next_observations", vec![rows, observation], &columns.next_observations),
-            ("rewards", vec![rows], &columns.rewards),
             ("measures", vec![rows, measures], &columns.measures),
-        ]
-        .into_iter()
-        .filter(|(_, _, table)| !table.is_empty())
-        .map(|(name, shape, table)| (name, shape, table.iter().flat_map(|v| v.to_le_bytes()).collect()))
-        .collect();
+            ("next_observations", vec![rows, observation], &columns.next_observations),
+            ("observations", vec![rows, observation], &columns.observations),
+            ("rewards", vec![rows], &columns.rewards),
+        ];
+        let tables: Vec<(Tensor<'_>, &[f32])> = tables
+            .into_iter()
+            .filter(|(_, _, table)| !table.is_empty())
+            .map(|(name, shape, table)| (Tensor { name, dtype: Dtype::F32, shape }, &table[..]))
+            .collect();
         let about = About { magpie: env!("CARGO_PKG_VERSION").to_owned(), ..columns.about.clone() };
         let metadata = Metadata { format: FORMAT.to_owned(), about, episodes: columns.episodes.clone() };
         let text = serde_json::to_string(&metadata).map_err(|e| Problem(e.to_string()))?;
-        // One entry, because the order of several would differ from run to run.
-        let metadata = HashMap::from([(KEY.to_owned(), text)]);
-        let views: Result<Vec<_>, _> = tables
-            .iter()
-            .map(|(name, shape, bytes)| Ok((name, TensorView::new(Dtype::F32, shape.clone(), bytes)?)))
-            .collect();
-        views
-            .and_then(|views| safetensors::serialize(views, Some(metadata)))
-            .map_err(|e| Problem(e.to_string()))
+        let described: Vec<Tensor<'_>> = tables.iter().map(|(tensor, _)| tensor.clone()).collect();
+        let mut bytes = Cursor::new(Vec::new());
+        tensors::write(&mut bytes, &text, &described, |number, out| {
+            tables[number].1.iter().try_for_each(|value| out.write_all(&value.to_le_bytes()))
+        })
+        .map_err(|e| Problem(e.to_string()))?;
+        Ok(bytes.into_inner())
     }
 
     /// Reads the bytes of a file.
@@ -76,9 +74,12 @@ impl Demonstrations {
             Problem(format!("not a whole safetensors file ({e}); restore it from a copy, or make it again"))
         };
         let (_, head) = SafeTensors::read_metadata(bytes).map_err(broken)?;
-        let Some(text) = head.metadata().as_ref().and_then(|metadata| metadata.get(KEY)) else {
+        let Some(text) = head.metadata().as_ref().and_then(|metadata| metadata.get(tensors::ENTRY)) else {
             return problem!("a safetensors file, but not one with demonstrations of magpie's");
         };
+        tensors::check(bytes).map_err(|e| {
+            Problem(format!("{e}; the file is damaged, restore it from a copy, or make it again"))
+        })?;
         let metadata: Metadata = match serde_json::from_str(text) {
             Ok(metadata) => metadata,
             Err(e) => {
@@ -92,7 +93,7 @@ impl Demonstrations {
             return problem!("its format is \"{}\"; expected \"{FORMAT}\"", metadata.format);
         }
         let tensors = SafeTensors::deserialize(bytes).map_err(broken)?;
-        let table = |name: &str, axes: usize| -> Result<Option<Tensor>, Problem> {
+        let table = |name: &str, axes: usize| -> Result<Option<Table>, Problem> {
             let Ok(view) = tensors.tensor(name) else { return Ok(None) };
             if view.dtype() != Dtype::F32 || view.shape().len() != axes {
                 let (dtype, shape) = (view.dtype(), view.shape());
@@ -101,7 +102,7 @@ impl Demonstrations {
             let values = view.data().as_chunks::<4>().0.iter().map(|b| f32::from_le_bytes(*b)).collect();
             Ok(Some((view.shape().to_vec(), values)))
         };
-        let needed = |name: &str| -> Result<Tensor, Problem> {
+        let needed = |name: &str| -> Result<Table, Problem> {
             table(name, 2)?.ok_or_else(|| Problem(format!("the table {name} is missing")))
         };
         let optional = |name: &str, axes: usize| -> Result<Vec<f32>, Problem> {
@@ -132,19 +133,11 @@ impl Demonstrations {
         let bytes = self
             .to_bytes()
             .map_err(|problem| DemonstrationError::Content { path: path.to_owned(), problem })?;
-        let mut beside = path.as_os_str().to_owned();
-        beside.push(".part");
-        let beside = PathBuf::from(beside);
-        let result = File::create(&beside).and_then(|mut file| {
-            file.write_all(&bytes)?;
-            file.sync_all()?;
-            fs::rename(&beside, path)
-        });
-        if result.is_err() {
-            // A disk that is full should not stay full because of half a file.
-            let _ = fs::remove_file(&beside);
-        }
-        result.map_err(|reason| DemonstrationError::Io { path: path.to_owned(), action: "writing", reason })
+        magpie_files::write_whole(path, &bytes).map_err(|reason| DemonstrationError::Io {
+            path: path.to_owned(),
+            action: "writing",
+            reason,
+        })
     }
 }
 
@@ -161,6 +154,7 @@ pub(crate) fn read(path: &Path) -> Result<Vec<u8>, DemonstrationError> {
     if !about.is_file() {
         return Err(content("not a file; expected a file with demonstrations".to_owned()));
     }
+    let file = magpie_files::open(path).map_err(io("opening"))?;
     if about.len() > MOST_BYTES {
         return Err(content(format!("it has {} bytes; expected at most {MOST_BYTES}", about.len())));
     }

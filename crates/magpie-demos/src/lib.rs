@@ -44,6 +44,6 @@ mod thinning;
 
 pub use bundled::bundled;
 pub use demonstrations::{About, Clipped, Columns, Demonstrations, Demonstrator, Episode, Foreign, Sizes};
-pub use error::{DemonstrationError, Problem, in_words};
+pub use error::{DemonstrationError, Problem};
 pub use import::{Given, import, import_bytes};
 pub use thinning::Pairs;

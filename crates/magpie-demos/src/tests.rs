@@ -162,3 +162,38 @@ fn episodes_lie_at_the_mean_of_their_steps_or_where_their_demonstrator_does() {
     let places = Demonstrations::new(some).unwrap().places();
     assert_eq!(places, [Some(vec![0.1, 0.2]), None, Some(vec![0.1, 0.2])]);
 }
+
+#[test]
+fn every_flipped_bit_is_noticed() {
+    let whole = Demonstrations::new(columns()).unwrap().to_bytes().unwrap();
+    for bit in 0..whole.len() * 8 {
+        let mut flipped = whole.clone();
+        flipped[bit / 8] ^= 1 << (bit % 8);
+        assert!(Demonstrations::from_bytes(&flipped).is_err(), "bit {} of byte {}", bit % 8, bit / 8);
+    }
+}
+
+/// As versions before checksums wrote it: the same file with that entry taken out.
+#[test]
+fn files_without_checksums_are_read() {
+    let demonstrations = Demonstrations::new(columns()).unwrap();
+    let bytes = demonstrations.to_bytes().unwrap();
+    let (length, rest) = bytes.split_first_chunk::<8>().unwrap();
+    let (head, body) = rest.split_at(u64::from_le_bytes(*length) as usize);
+    let mut head: serde_json::Value = serde_json::from_slice(head).unwrap();
+    head["__metadata__"].as_object_mut().unwrap().remove("crc32").expect("the file has checksums");
+    let head = serde_json::to_vec(&head).unwrap();
+    let earlier = [&(head.len() as u64).to_le_bytes()[..], &head, body].concat();
+    let again = Demonstrations::from_bytes(&earlier).unwrap();
+    assert_eq!(again.columns().episodes, demonstrations.columns().episodes);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_named_pipe_is_refused_and_not_waited_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let pipe = folder.path().join("demos.safetensors");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let error = Demonstrations::load(&pipe).unwrap_err().to_string();
+    assert!(error.contains("demos.safetensors") && error.contains("not a file"), "{error}");
+}

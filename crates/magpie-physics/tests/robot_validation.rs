@@ -361,6 +361,16 @@ fn a_file_that_does_not_exist() {
     );
 }
 
+#[cfg(unix)]
+#[test]
+fn a_named_pipe_is_refused_and_not_waited_for() {
+    let path = std::env::temp_dir().join(format!("magpie-{}-pipe.toml", std::process::id()));
+    assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
+    let message = Robot::load(&path).unwrap_err().to_string();
+    std::fs::remove_file(&path).unwrap();
+    assert!(message.contains("pipe.toml") && message.contains("not an ordinary file"), "{message}");
+}
+
 #[test]
 fn a_file_that_is_not_text() {
     let file = Scratch::new("latin1.toml", b"# first line\nname = \"caf\xe9\"\n");

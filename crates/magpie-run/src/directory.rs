@@ -1,8 +1,10 @@
 //! A folder that belongs to one run and, while it runs, to one process.
 
-use std::fs::{self, File, TryLockError};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
+
+use magpie_files::{open_own, sync_folder};
 
 use crate::error::RunError;
 
@@ -10,11 +12,15 @@ use crate::error::RunError;
 #[derive(Debug)]
 pub struct RunDirectory {
     path: PathBuf,
-    _lock: File,
+    lock: File,
 }
 
 /// Its presence makes a folder a run.
 pub(crate) const CONFIG: &str = "config.toml";
+/// The file that is locked.
+pub(crate) const LOCK: &str = "lock";
+/// Folders in that of a run.
+const FOLDERS: [&str; 2] = ["checkpoint", "plots"];
 
 impl RunDirectory {
     /// A folder for a new run; made if it is not there, refused if it holds a run.
@@ -24,17 +30,28 @@ impl RunDirectory {
             false => Ok(()),
         };
         is_free()?;
-        fs::create_dir_all(path.join("checkpoint")).map_err(RunError::io(path, "making the folder"))?;
+        let created = fs::create_dir_all(path.join("checkpoint"));
+        created.map_err(RunError::io(path, "making the folder"))?;
         let directory = RunDirectory::lock(path)?;
         // Another process may have made a whole run between the first look and the lock.
         is_free()?;
+        // A run that survives a power cut needs a folder that does.
+        let above = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        above
+            .ancestors()
+            .take(4)
+            .try_for_each(sync_folder)
+            .map_err(RunError::io(path, "making the folder"))?;
         Ok(directory)
     }
 
     /// The folder of a run that was started before.
     pub fn open(path: &Path) -> Result<RunDirectory, RunError> {
         if !path.join(CONFIG).is_file() {
-            return Err(RunError::NoRun { path: path.to_owned(), missing: CONFIG });
+            return Err(match path.join(LOCK).is_file() || path.join("checkpoint").is_dir() {
+                true => RunError::NotBegun { path: path.to_owned() },
+                false => RunError::NoRun { path: path.to_owned(), missing: CONFIG },
+            });
         }
         RunDirectory::lock(path)
     }
@@ -53,12 +70,57 @@ impl RunDirectory {
     }
 
     fn lock(path: &Path) -> Result<RunDirectory, RunError> {
-        let file = path.join("lock");
-        let lock = File::create(&file).map_err(RunError::io(&file, "opening the lock"))?;
+        let file = path.join(LOCK);
+        let mut options = OpenOptions::new();
+        let lock = open_own(&file, options.write(true).create(true).truncate(false))
+            .map_err(RunError::io(&file, "opening the lock"))?;
         match lock.try_lock() {
-            Ok(()) => Ok(RunDirectory { path: path.to_owned(), _lock: lock }),
-            Err(TryLockError::WouldBlock) => Err(RunError::Locked { path: path.to_owned() }),
-            Err(TryLockError::Error(reason)) => Err(RunError::io(&file, "locking")(reason)),
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Err(RunError::Locked { path: path.to_owned() }),
+            Err(TryLockError::Error(reason)) => return Err(RunError::io(&file, "locking")(reason)),
+        }
+        // A folder from elsewhere may lead to files that are no business of the run.
+        for folder in FOLDERS.map(|name| path.join(name)) {
+            if folder.is_symlink() {
+                let problem = "it is a symbolic link, and what it points to would be changed; put a folder in its place";
+                return Err(RunError::Foreign { path: folder, problem: problem.to_owned() });
+            }
+        }
+        let directory = RunDirectory { path: path.to_owned(), lock };
+        directory.clear_away();
+        Ok(directory)
+    }
+
+    /// Removes the temporary files of processes that were killed while they wrote a file of the run. Only whoever has
+    /// the lock writes such files.
+    fn clear_away(&self) {
+        for folder in ["", "checkpoint", "plots"].map(|name| self.path.join(name)) {
+            let entries = fs::read_dir(&folder).into_iter().flatten().flatten();
+            for entry in entries.filter(|entry| entry.file_name().to_str().is_some_and(is_left_behind)) {
+                // A folder that cannot be tidied is as good as one that is tidy.
+                let _ = fs::remove_file(entry.path());
+            }
+        }
+    }
+
+    /// An error if the folder was deleted, or replaced by another, since it was opened: nothing of this run may be written
+    /// there then.
+    pub fn still_here(&self) -> Result<(), RunError> {
+        let file = self.file(LOCK);
+        match (self.lock.metadata(), fs::symlink_metadata(&file)) {
+            (Ok(ours), Ok(there)) if same_file(&ours, &there) => Ok(()),
+            (Ok(_), Err(reason)) if reason.kind() != io::ErrorKind::NotFound => {
+                Err(RunError::io(&file, "looking for the lock")(reason))
+            }
+            _ => Err(RunError::Gone { path: self.path.clone() }),
+        }
+    }
+
+    /// Why something failed: because the folder is gone, if it is, which is more than that a file cannot be found.
+    pub(crate) fn explain(&self, reason: RunError) -> RunError {
+        match self.still_here() {
+            Err(gone @ RunError::Gone { .. }) => gone,
+            _ => reason,
         }
     }
 
@@ -74,8 +136,47 @@ impl RunDirectory {
 
     /// Writes a file so that a reader, or a crash, sees the old one or the new one and nothing between.
     pub fn write(&self, name: &str, bytes: &[u8]) -> Result<(), RunError> {
+        self.still_here()?;
         write_whole(&self.file(name), bytes)
     }
+}
+
+#[cfg(unix)]
+fn same_file(a: &fs::Metadata, b: &fs::Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    (a.dev(), a.ino()) == (b.dev(), b.ino())
+}
+
+/// Windows removes no folder in which a file is open.
+#[cfg(not(unix))]
+fn same_file(_: &fs::Metadata, _: &fs::Metadata) -> bool {
+    true
+}
+
+/// Files that only the process with the lock writes, whole.
+const WRITTEN_WHOLE: [&str; 12] = [
+    CONFIG,
+    "metrics.csv",
+    "search",
+    "trainer",
+    "archive.png",
+    crate::finished::FILE,
+    crate::train::ARCHIVE,
+    crate::train::DEMONSTRATIONS,
+    crate::ppo::POLICY,
+    crate::world::ROBOT,
+    crate::world::TASK,
+    crate::tensorboard::FILE,
+];
+
+/// Whether this is the temporary name of a file of a run: its name, a dot, random letters, `.part`.
+fn is_left_behind(name: &str) -> bool {
+    let stem = name.strip_suffix(".part").and_then(|stem| stem.rsplit_once('.'));
+    stem.is_some_and(|(file, random)| {
+        (WRITTEN_WHOLE.contains(&file) || file.starts_with(crate::checkpoint::SEGMENT))
+            && random.len() == 6
+            && random.bytes().all(|b| b.is_ascii_alphanumeric())
+    })
 }
 
 /// Writes a file so that a reader, or a crash, sees the old one or the new one and nothing between.
@@ -86,22 +187,9 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), RunError> {
 /// Writes beside, flushes to disk, renames.
 pub(crate) fn write_with(
     path: &Path,
-    contents: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
+    contents: impl FnOnce(&mut BufWriter<&File>) -> io::Result<()>,
 ) -> Result<(), RunError> {
-    let mut beside = path.as_os_str().to_owned();
-    beside.push(".part");
-    let beside = PathBuf::from(beside);
-    let result = File::create(&beside).and_then(|file| {
-        let mut buffer = BufWriter::with_capacity(1 << 16, file);
-        contents(&mut buffer)?;
-        buffer.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()?;
-        fs::rename(&beside, path)
-    });
-    if result.is_err() {
-        // A disk that is full should not stay full because of half a file.
-        let _ = fs::remove_file(&beside);
-    }
-    result.map_err(RunError::io(path, "writing"))
+    magpie_files::write_with(path, contents).map_err(RunError::io(path, "writing"))
 }
 
 /// Bytes of a file.
@@ -110,5 +198,79 @@ pub(crate) fn size(path: &Path) -> Result<u64, RunError> {
 }
 
 pub(crate) fn read(path: &Path) -> Result<Vec<u8>, RunError> {
-    fs::read(path).map_err(RunError::io(path, "reading"))
+    magpie_files::read(path).map_err(RunError::io(path, "reading"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_that_was_replaced_is_noticed_and_left_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("run");
+        let first = RunDirectory::create(&path).unwrap();
+        first.write(CONFIG, b"first").unwrap();
+        let gone = |directory: &RunDirectory| {
+            let error = directory.write("file", b"").unwrap_err();
+            assert!(matches!(error, RunError::Gone { .. }), "{error}");
+        };
+        fs::remove_dir_all(&path).unwrap();
+        gone(&first);
+        let second = RunDirectory::create(&path).unwrap();
+        gone(&first);
+        second.write(CONFIG, b"second").unwrap();
+        assert_eq!(fs::read(path.join(CONFIG)).unwrap(), b"second");
+        assert!(!path.join("file").exists());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_in_a_foreign_folder_lead_nowhere() {
+        use std::os::unix::fs::symlink;
+        let folder = tempfile::tempdir().unwrap();
+        let precious = folder.path().join("precious");
+        fs::write(&precious, "precious").unwrap();
+        for link in ["lock", "checkpoint", "plots"] {
+            let path = folder.path().join(format!("run-{link}"));
+            fs::create_dir_all(&path).unwrap();
+            fs::write(path.join(CONFIG), "").unwrap();
+            let target = if link == "lock" { precious.as_path() } else { folder.path() };
+            symlink(target, path.join(link)).unwrap();
+            let error = RunDirectory::open(&path).unwrap_err().to_string();
+            assert!(error.contains(link) && error.contains("symbolic link"), "{error}");
+        }
+        assert_eq!(fs::read(&precious).unwrap(), b"precious");
+    }
+
+    #[test]
+    fn a_lock_is_not_emptied() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join(LOCK), "somebody's notes").unwrap();
+        drop(RunDirectory::create(folder.path()).unwrap());
+        assert_eq!(fs::read(folder.path().join(LOCK)).unwrap(), b"somebody's notes");
+    }
+
+    #[test]
+    fn what_killed_processes_left_is_cleared_away_and_nothing_else() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        fs::create_dir(at("checkpoint")).unwrap();
+        let (left, own) = (
+            ["checkpoint/search.a1B2c3.part", "archive.safetensors.XXXXXX.part", "config.toml.0aZ9kk.part"],
+            [
+                "archive.csv.a1B2c3.part",
+                "my.part",
+                "archive.safetensors.part",
+                "checkpoint/search",
+                "config.toml.a.b.part",
+            ],
+        );
+        for name in left.iter().chain(&own) {
+            fs::write(at(name), "").unwrap();
+        }
+        drop(RunDirectory::create(folder.path()).unwrap());
+        assert!(left.iter().all(|name| !at(name).exists()));
+        assert!(own.iter().all(|name| at(name).exists()));
+    }
 }

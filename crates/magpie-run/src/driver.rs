@@ -171,8 +171,8 @@ pub(crate) struct Kept {
 /// What is kept across processes.
 #[derive(Deserialize)]
 pub(crate) struct Saved<C, S> {
-    config: C,
-    kept: Kept,
+    pub config: C,
+    pub kept: Kept,
     kernel: String,
     pub state: S,
     seconds: f64,
@@ -213,8 +213,15 @@ const RESULTS_RATE: f64 = 4e8 / 3600.0;
 
 pub(crate) const METRICS: &str = "metrics.csv";
 
-fn names<K: Kind>() -> Vec<&'static str> {
+pub(crate) fn names<K: Kind>() -> Vec<&'static str> {
     K::columns().iter().map(Column::name).collect()
+}
+
+/// What the checkpoint in a folder holds.
+pub(crate) fn load_saved<K: Kind>(
+    folder: &Path,
+) -> Result<Checkpoint<Saved<K::Config, K::Record>>, RunError> {
+    checkpoint::load(&folder.join(K::CHECKPOINT))
 }
 
 impl<K: Kind> Run<K> {
@@ -247,8 +254,7 @@ impl<K: Kind> Run<K> {
         build: impl FnOnce(K::Config, &Kept, K::Record, Solutions) -> Result<K, RunError>,
     ) -> Result<Run<K>, RunError> {
         let directory = RunDirectory::open_kind(path, K::COMMAND, K::CHECKPOINT)?;
-        let Checkpoint { record, rows, stored } = checkpoint::load(&directory.file(K::CHECKPOINT))?;
-        let saved: Saved<K::Config, K::Record> = record;
+        let Checkpoint { record: saved, rows, stored } = load_saved::<K>(path)?;
         let file = directory.file(CONFIG);
         let mut config = resolve(saved.config.clone(), Some((&file, &read_text(&file)?)), &[])?;
         // How long to run may change; anything else would make results that no configuration describes.
@@ -316,6 +322,11 @@ impl<K: Kind> Run<K> {
         Some(self.kernel_before.as_str()).filter(|&before| !Kernel::best().gives_the_bits_of(before))
     }
 
+    /// Rows of the table that were missing when the run was resumed, in words: the run is none the worse, its curves are.
+    pub fn missing_rows(&self) -> Option<&str> {
+        self.metrics.missing()
+    }
+
     /// The configuration, resolved.
     pub fn config(&self) -> &K::Config {
         &self.config
@@ -334,12 +345,17 @@ impl<K: Kind> Run<K> {
     /// One iteration; begins a save now and then. If learning fails, the last good state is saved first, where there is one.
     /// An error may be that of a save that was begun earlier.
     pub fn iterate(&mut self) -> Result<Progress<K::Report>, RunError> {
+        self.advance().map_err(|reason| self.directory.explain(reason))
+    }
+
+    fn advance(&mut self) -> Result<Progress<K::Report>, RunError> {
         if let Some(ended) = self.writer.ended() {
             self.saves.note(ended?);
         }
         let report = self.kind.step().map_err(|reason| self.stopped(reason))?;
         let mut progress = Progress { report, seconds: self.seconds(), saved: false };
         let row: Vec<f64> = K::columns().iter().map(|column| column.of(&progress)).collect();
+        self.directory.still_here()?;
         self.metrics.append(&row)?;
         let events = K::columns().iter().zip(row).map(|(column, number)| column.event(number));
         self.events.row(self.kind.event_step(), events)?;
@@ -387,6 +403,7 @@ impl<K: Kind> Run<K> {
 
     /// Takes a snapshot of the state, and has it written while the run goes on.
     fn begin_save(&mut self, results: bool) -> Result<(), RunError> {
+        self.directory.still_here()?;
         let head = self.directory.file(K::CHECKPOINT);
         let state = Saving {
             config: &self.config,

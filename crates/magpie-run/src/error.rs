@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use magpie_demos::in_words;
+use magpie_files::in_words;
 use magpie_settings::SettingError;
 
 /// An error of a run.
@@ -31,6 +31,26 @@ pub enum RunError {
         path: PathBuf,
         /// The file that should be there.
         missing: &'static str,
+    },
+    /// A run was killed before its first checkpoint.
+    #[error(
+        "{} holds a run that was stopped before its first checkpoint: there is nothing to resume; start it again in the same \
+         folder",
+        path.display()
+    )]
+    NotBegun {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// The folder of a run was deleted or replaced while the run went on.
+    #[error(
+        "{} was deleted or replaced while the run was using it; nothing more is written there, and what was not saved elsewhere \
+         is lost; start the run anew",
+        path.display()
+    )]
+    Gone {
+        /// The folder.
+        path: PathBuf,
     },
     /// The run is of another kind.
     #[error("{} is not a run of `magpie {asked}` ({missing} is missing); resume it with the command that made it", path.display())]

@@ -1,10 +1,11 @@
 //! Writing npz files, as numpy reads them: zip archives with one npy file for each array. Arrays grow while a computation
 //! runs.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, BufReader, BufWriter, Seek, Write};
 use std::path::{Path, PathBuf};
 
+use magpie_files::{Beside, in_words};
 use tempfile::SpooledTempFile;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
@@ -42,8 +43,7 @@ const MAX_BYTES_IN_MEMORY: usize = 32 << 20;
 /// A file that appears under its name only when it is complete.
 pub struct NpzWriter {
     path: PathBuf,
-    part: PathBuf,
-    file: File,
+    file: Beside,
 }
 
 /// An array whose first axis grows.
@@ -55,7 +55,7 @@ pub struct Column {
 }
 
 impl NpzWriter {
-    /// Opens `path.part`, so that what forbids to write is found before the work and not after it.
+    /// Opens a temporary file beside `path`, so that what forbids to write is found before the work and not after it.
     pub fn create(path: &Path) -> Result<NpzWriter, RunError> {
         let refuse = |problem: String| Err(RunError::Output { path: path.to_owned(), problem });
         if path.is_dir() {
@@ -74,13 +74,11 @@ impl NpzWriter {
             let folder = folder.display();
             return refuse(format!("there is no directory {folder}; make it first, or choose another"));
         }
-        let mut part = target.as_os_str().to_owned();
-        part.push(".part");
-        let part = PathBuf::from(part);
-        match File::create(&part) {
-            Ok(file) => Ok(NpzWriter { path: target, part, file }),
+        match Beside::create(&target) {
+            Ok(file) => Ok(NpzWriter { path: target, file }),
             Err(e) => refuse(format!(
-                "cannot be written; choose a folder where you may write, with room on its disk: {e}"
+                "cannot be written; choose a folder where you may write, with room on its disk: {}",
+                in_words(&e)
             )),
         }
     }
@@ -93,14 +91,14 @@ impl NpzWriter {
 
     /// Writes the columns, each with `rows` rows, and gives the file its name.
     pub fn finish(self, columns: Vec<Column>, rows: usize) -> Result<(), RunError> {
-        let failed = |problem: String| RunError::Output { path: self.path.clone(), problem };
-        self.write(columns, rows).map_err(|e| failed(format!("cannot be written; is its disk full? {e}")))?;
-        fs::rename(&self.part, &self.path)
-            .map_err(|e| failed(format!("{} cannot be renamed to it: {e}", self.part.display())))
+        self.write(columns, rows).and_then(|()| self.file.finish()).map_err(|e| RunError::Output {
+            path: self.path,
+            problem: format!("cannot be written: {}", in_words(&e)),
+        })
     }
 
     fn write(&self, columns: Vec<Column>, rows: usize) -> io::Result<()> {
-        let mut zip = ZipWriter::new(BufWriter::new(&self.file));
+        let mut zip = ZipWriter::new(BufWriter::new(self.file.file()));
         for mut column in columns {
             let shape = [&[rows][..], &column.tail].concat();
             // Floating-point numbers hardly shrink, and numpy.savez does not try either.
@@ -112,16 +110,7 @@ impl NpzWriter {
             column.bytes.rewind()?;
             io::copy(&mut BufReader::new(column.bytes), &mut zip)?;
         }
-        zip.finish()?.flush()?;
-        self.file.sync_all()?;
-        Ok(())
-    }
-}
-
-impl Drop for NpzWriter {
-    /// Leaves nothing half-done behind. After a successful rename there is no such file any more.
-    fn drop(&mut self) {
-        let _ = fs::remove_file(&self.part);
+        zip.finish()?.flush()
     }
 }
 

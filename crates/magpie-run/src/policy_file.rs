@@ -1,23 +1,23 @@
 //! A trained policy as one safetensors file: weights by layer, log σ, and the normaliser of its observations.
 //!
-//! The metadata hold one entry, `magpie`: the words `policy 2` and a JSON record with `task`, `actor` (widths and
-//! activations) and `actions`, how the policy is meant to act. Files that say `policy 1` and the task alone hold actors
+//! The metadata hold an entry `magpie`: the words `policy 2` and a JSON record with `task`, `actor` (widths and
+//! activations) and `actions`, how the policy is meant to act; and one, `crc32`, with checksums
+//! ([`magpie_files::tensors`]). Files that say `policy 1` and the task alone hold actors
 //! with two hidden layers of 128 units.
 
-use std::collections::HashMap;
 use std::path::Path;
 
+use magpie_files::tensors::{self, Tensor};
 use magpie_learn::{Actions, Policy};
 use magpie_nn::Shape;
 use magpie_nn::normaliser::RunningMeanStd;
-use safetensors::tensor::{Dtype, SafeTensors, TensorView};
+use safetensors::tensor::{Dtype, SafeTensors};
 use serde::{Deserialize, Serialize};
 
-use crate::directory::{read, write_whole};
+use crate::directory::{read, write_with};
 use crate::error::RunError;
 
-/// Key of the metadata, and how its value begins.
-const METADATA: &str = "magpie";
+/// How the metadata begin.
 const FORMAT: &str = "policy 2 ";
 /// The rest is the name of the task.
 const FIRST: &str = "policy 1 ";
@@ -46,43 +46,43 @@ pub struct PolicyFile {
 
 /// Writes a policy. Names: `actor.N.weight` [out, in], `actor.N.bias`, `log_std`, `obs_mean`, `obs_var`, `obs_count`.
 pub(crate) fn save_policy(path: &Path, file: &PolicyFile) -> Result<(), RunError> {
-    let mut tensors: Vec<(String, Vec<usize>, Vec<u8>)> = Vec::new();
     let single = |values: &[f32]| values.iter().flat_map(|v| v.to_le_bytes()).collect::<Vec<u8>>();
-    let parameters = &file.policy.parameters;
-    for (i, layer) in file.actor.layers().enumerate() {
-        let shape = vec![layer.outputs, layer.inputs];
-        tensors.push((format!("actor.{i}.weight"), shape, single(&parameters[layer.weight.clone()])));
-        tensors.push((
-            format!("actor.{i}.bias"),
-            vec![layer.outputs],
-            single(&parameters[layer.bias.clone()]),
-        ));
-    }
-    let log_std = &parameters[file.actor.parameters()..];
-    tensors.push(("log_std".to_owned(), vec![log_std.len()], single(log_std)));
-    let normaliser = &file.policy.normaliser;
     let double = |values: &[f64]| values.iter().flat_map(|v| v.to_le_bytes()).collect::<Vec<u8>>();
+    let (parameters, normaliser) = (&file.policy.parameters, &file.policy.normaliser);
     let width = normaliser.mean().len();
-    let statistics = [
-        ("obs_mean", vec![width], double(normaliser.mean())),
-        ("obs_var", vec![width], double(normaliser.variance())),
-        ("obs_count", vec![1], double(&[normaliser.count()])),
+    let log_std = &parameters[file.actor.parameters()..];
+    // Wider numbers first, so that all of them are aligned.
+    let mut tables: Vec<(String, Dtype, Vec<usize>, Vec<u8>)> = vec![
+        ("obs_count".to_owned(), Dtype::F64, vec![1], double(&[normaliser.count()])),
+        ("obs_mean".to_owned(), Dtype::F64, vec![width], double(normaliser.mean())),
+        ("obs_var".to_owned(), Dtype::F64, vec![width], double(normaliser.variance())),
     ];
-    let views: Result<Vec<_>, _> = tensors
+    for (i, layer) in file.actor.layers().enumerate() {
+        for (name, shape, range) in [
+            ("bias", vec![layer.outputs], layer.bias.clone()),
+            ("weight", vec![layer.outputs, layer.inputs], layer.weight.clone()),
+        ] {
+            tables.push((format!("actor.{i}.{name}"), Dtype::F32, shape, single(&parameters[range])));
+        }
+    }
+    tables.push(("log_std".to_owned(), Dtype::F32, vec![log_std.len()], single(log_std)));
+    let described: Vec<Tensor<'_>> = tables
         .iter()
-        .map(|(name, shape, bytes)| (name.as_str(), Dtype::F32, shape, bytes))
-        .chain(statistics.iter().map(|(name, shape, bytes)| (*name, Dtype::F64, shape, bytes)))
-        .map(|(name, dtype, shape, bytes)| Ok((name, TensorView::new(dtype, shape.clone(), bytes)?)))
+        .map(|(name, dtype, shape, _)| Tensor { name, dtype: *dtype, shape: shape.clone() })
         .collect();
-    // One entry, because the order of several would differ from run to run.
     let (task, actor) = (file.task.clone(), file.actor.clone());
-    let unwritten = |e: &dyn ToString| damaged(path, format!("cannot be written: {}", e.to_string()));
-    let record =
-        serde_json::to_string(&Record { task, actor, actions: file.actions }).map_err(|e| unwritten(&e))?;
-    let metadata = HashMap::from([(METADATA.to_owned(), format!("{FORMAT}{record}"))]);
-    let bytes =
-        views.and_then(|views| safetensors::serialize(views, Some(metadata))).map_err(|e| unwritten(&e))?;
-    write_whole(path, &bytes)
+    let record = serde_json::to_string(&Record { task, actor, actions: file.actions })
+        .map_err(|e| damaged(path, format!("cannot be written: {e}")))?;
+    write_with(path, |out| {
+        tensors::write(out, &format!("{FORMAT}{record}"), &described, |i, out| out.write_all(&tables[i].3))
+    })
+}
+
+/// Whether these are the bytes of a policy, intact or not.
+pub(crate) fn is_policy(bytes: &[u8]) -> bool {
+    let head = SafeTensors::read_metadata(bytes).ok();
+    let entry = head.as_ref().and_then(|(_, head)| head.metadata().as_ref()?.get(tensors::ENTRY));
+    entry.is_some_and(|entry| entry.starts_with("policy "))
 }
 
 /// Reads a policy.
@@ -90,7 +90,8 @@ pub fn load_policy(path: &Path) -> Result<PolicyFile, RunError> {
     let bytes = read(path)?;
     let problem = |e: safetensors::SafeTensorError| damaged(path, e.to_string());
     let (_, head) = SafeTensors::read_metadata(&bytes).map_err(problem)?;
-    let entry = head.metadata().as_ref().and_then(|metadata| metadata.get(METADATA));
+    tensors::check(&bytes).map_err(|e| damaged(path, e))?;
+    let entry = head.metadata().as_ref().and_then(|metadata| metadata.get(tensors::ENTRY));
     let foreign = || damaged(path, "it is a safetensors file, but not a policy of magpie's".to_owned());
     let entry = entry.ok_or_else(foreign)?;
     let tensors = SafeTensors::deserialize(&bytes).map_err(problem)?;
@@ -147,4 +148,41 @@ pub fn load_policy(path: &Path) -> Result<PolicyFile, RunError> {
 
 fn damaged(path: &Path, problem: String) -> RunError {
     RunError::Damaged { path: path.to_owned(), problem }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn written() -> (tempfile::TempDir, std::path::PathBuf, PolicyFile) {
+        let actor = Shape::tanh(&[2, 3, 1]).unwrap();
+        let parameters = (0..actor.parameters() + actor.outputs()).map(|i| i as f32 - 4.0).collect();
+        let normaliser = Running::from_parts(vec![0.5, -1.0], vec![2.0, 0.25], 7.0);
+        let policy = Policy { parameters, normaliser };
+        let file = PolicyFile { task: "hopper".to_owned(), actor, actions: Actions::Mean, policy };
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("policy.safetensors");
+        save_policy(&path, &file).unwrap();
+        (folder, path, file)
+    }
+
+    #[test]
+    fn what_is_written_is_read_back_with_checksums_and_without() {
+        let (_folder, path, file) = written();
+        assert_eq!(load_policy(&path).unwrap(), file);
+        crate::tests::take_out_sums(&path);
+        assert_eq!(load_policy(&path).unwrap(), file, "as versions before checksums wrote it");
+    }
+
+    #[test]
+    fn every_flipped_bit_is_noticed() {
+        let (_folder, path, _) = written();
+        let whole = std::fs::read(&path).unwrap();
+        for bit in 0..whole.len() * 8 {
+            let mut flipped = whole.clone();
+            flipped[bit / 8] ^= 1 << (bit % 8);
+            std::fs::write(&path, &flipped).unwrap();
+            assert!(load_policy(&path).is_err(), "bit {} of byte {}", bit % 8, bit / 8);
+        }
+    }
 }

@@ -14,11 +14,13 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use magpie_files::open_own;
+
 use crate::directory::{read, write_whole};
 use crate::error::RunError;
 
 /// TensorBoard looks for files whose names have this in them.
-const FILE: &str = "events.out.tfevents.magpie";
+pub(crate) const FILE: &str = "events.out.tfevents.magpie";
 
 /// An event file, appended to as a run goes.
 #[derive(Debug)]
@@ -54,9 +56,7 @@ impl Events {
         if kept == 0 {
             return Events::create(folder);
         }
-        OpenOptions::new()
-            .write(true)
-            .open(&path)
+        open_own(&path, OpenOptions::new().write(true))
             .and_then(|file| file.set_len(kept as u64))
             .map_err(RunError::io(&path, "cutting back"))?;
         Ok(Events { path })
@@ -101,9 +101,7 @@ impl Events {
     fn append(&mut self, step: u64, summary: &[u8]) -> Result<(), RunError> {
         let mut event = event_head(Some(step));
         put_bytes(&mut event, 5, summary);
-        OpenOptions::new()
-            .append(true)
-            .open(&self.path)
+        open_own(&self.path, OpenOptions::new().append(true))
             .and_then(|mut file| file.write_all(&record(&event)))
             .map_err(RunError::io(&self.path, "appending an event"))
     }
@@ -123,6 +121,16 @@ const VARINT: u64 = 0;
 const FIXED64: u64 = 1;
 const LENGTH: u64 = 2;
 const FIXED32: u64 = 5;
+
+/// Bytes at the end of a file that are not whole records.
+pub(crate) fn unreadable(path: &Path) -> Result<usize, RunError> {
+    let bytes = read(path)?;
+    let mut rest = &bytes[..];
+    while let Some((_, length)) = first_record(rest) {
+        rest = &rest[length..];
+    }
+    Ok(rest.len())
+}
 
 /// The time of day and the step, with which every event begins.
 fn event_head(step: Option<u64>) -> Vec<u8> {

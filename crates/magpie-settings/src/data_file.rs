@@ -106,8 +106,12 @@ pub fn read_data_file(path: &Path, kind: &'static str) -> Result<String, DataFil
     let mut bytes = Vec::new();
     // One byte above the limit proves that the file is too long, even if it has no end.
     let limit = MAX_FILE_BYTES as u64 + 1;
-    File::open(path)
-        .and_then(|file| file.take(limit).read_to_end(&mut bytes))
+    std::fs::metadata(path)
+        .and_then(|about| match about.is_file() {
+            true => File::open(path)?.take(limit).read_to_end(&mut bytes),
+            // To open a named pipe is to wait for its other end.
+            false => Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not an ordinary file")),
+        })
         .map_err(|reason| DataFileError::Unreadable { origin: origin.clone(), reason })?;
     if bytes.len() > MAX_FILE_BYTES {
         return Err(DataFileError::TooLarge { origin, kind });

@@ -24,10 +24,10 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     }
     let source = args.file.display().to_string();
     let demonstrations = import(&args.file, &Given { source: source.clone(), ..Given::default() })?;
-    table::write(&mut std::io::stdout().lock(), &demonstrations)?;
+    table::write(&mut crate::screen::stdout().lock(), &demonstrations)?;
     let Some(plot) = &args.plot else { return Ok(()) };
     let figure = draw_demonstrations(&demonstrations).context(source)?;
-    std::fs::write(plot, figure.png()?).with_context(|| format!("writing {}", plot.display()))?;
-    writeln!(std::io::stdout(), "\nwritten to {}", plot.display())?;
+    magpie_run::write_whole(plot, &figure.png()?)?;
+    writeln!(crate::screen::stdout(), "\nwritten to {}", plot.display())?;
     Ok(())
 }

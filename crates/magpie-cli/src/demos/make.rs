@@ -68,7 +68,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     may_write(&out, &[&open.path])?;
     let demonstrations = demonstrate(&open, &args.options())?;
     demonstrations.save(&out)?;
-    let mut screen = std::io::stdout().lock();
+    let mut screen = crate::screen::stdout().lock();
     table::write(&mut screen, &demonstrations)?;
     let (all, top, chosen) = (open.archive.elites.len(), args.top, args.number as usize);
     if all <= top as usize && all > chosen && !matches!(args.select, Select::Best) {

@@ -23,10 +23,10 @@ impl Npz {
     /// Opens a file.
     pub fn open(path: &Path) -> anyhow::Result<Npz> {
         let label = || path.display().to_string();
-        let file =
-            File::open(path).with_context(|| format!("{}: cannot open the file; check the path", label()))?;
-        let about = file.metadata().with_context(label)?;
+        let about = std::fs::metadata(path)
+            .with_context(|| format!("{}: cannot open the file; check the path", label()))?;
         ensure!(about.is_file(), "{}: not a file; expected an npz file", label());
+        let file = File::open(path).with_context(label)?;
         let arrays = magpie_npz::Npz::new(BufReader::new(file), Dtype::FLOATS, most_bytes(about.len()));
         Ok(Npz { path: path.to_owned(), arrays: arrays.map_err(|e| anyhow!("{}: {e}", label()))? })
     }

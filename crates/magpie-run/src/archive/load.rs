@@ -1,9 +1,9 @@
 //! Reading an archive, whole.
 
-use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
+use magpie_files::tensors::{self, Sums};
 use magpie_learn::Policy;
 use magpie_nn::normaliser::RunningMeanStd;
 use safetensors::tensor::{Dtype, SafeTensors};
@@ -29,11 +29,11 @@ pub(crate) fn iteration_of(path: &Path) -> Option<u64> {
 /// What the metadata say; the head is short whatever the file holds.
 fn record_of(path: &Path) -> std::io::Result<Option<Record>> {
     let mut head = Vec::new();
-    File::open(path)?.take(LONGEST_HEAD).read_to_end(&mut head)?;
+    magpie_files::open(path)?.take(LONGEST_HEAD).read_to_end(&mut head)?;
     let Some((length, rest)) = head.split_first_chunk() else { return Ok(None) };
     let length = usize::try_from(u64::from_le_bytes(*length)).unwrap_or(usize::MAX);
-    let object: Option<serde_json::Value> =
-        rest.get(..length).and_then(|head| serde_json::from_slice(head).ok());
+    let head = rest.get(..length).filter(|head| Sums::of_head(head).is_ok());
+    let object: Option<serde_json::Value> = head.and_then(|head| serde_json::from_slice(head).ok());
     let entry = object.as_ref().and_then(|object| object["__metadata__"]["magpie"].as_str());
     Ok(entry.and_then(|entry| Record::parse(entry).ok()))
 }
@@ -43,7 +43,8 @@ pub fn load_archive(path: &Path) -> Result<SavedArchive, RunError> {
     let bytes = read(path)?;
     let problem = |e: safetensors::SafeTensorError| damaged(path, e.to_string());
     let (_, metadata) = SafeTensors::read_metadata(&bytes).map_err(problem)?;
-    let entry = metadata.metadata().as_ref().and_then(|entries| entries.get("magpie"));
+    tensors::check(&bytes).map_err(|e| damaged(path, e))?;
+    let entry = metadata.metadata().as_ref().and_then(|entries| entries.get(tensors::ENTRY));
     let foreign = |problem: String| RunError::Foreign { path: path.to_owned(), problem };
     let entry = entry
         .ok_or_else(|| foreign("it is a safetensors file, but not an archive of magpie's".to_owned()))?;

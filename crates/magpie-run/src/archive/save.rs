@@ -1,8 +1,8 @@
 //! Writing an archive.
 
-use std::io::Write;
 use std::path::Path;
 
+use magpie_files::tensors::{self, Tensor};
 use magpie_qd::{ArchivePair, Cells, Elite};
 use safetensors::tensor::Dtype;
 
@@ -75,47 +75,32 @@ pub(super) fn write(path: &Path, archives: &ArchivePair, cells: &Cells, entry: &
         Cells::Grid(_) => None,
         Cells::Cvt(cvt) => Some(cvt.centroids()),
     };
-    let shapes = columns.iter().map(|column| {
-        let shape = std::iter::once(elites).chain(column.width).collect();
-        (column.name, column.dtype, shape)
-    });
-    let tessellation = centroids.map(|_| ("centroids", Dtype::F64, vec![cells.count(), cells.measure_dim()]));
-    let head = head(shapes.chain(tessellation), entry)
-        .map_err(|e| damaged(path, format!("cannot be written: {e}")))?;
+    let mut tensors: Vec<Tensor<'_>> = columns
+        .iter()
+        .map(|column| {
+            let shape = std::iter::once(elites).chain(column.width).collect();
+            Tensor { name: column.name, dtype: column.dtype, shape }
+        })
+        .collect();
+    if centroids.is_some() {
+        let shape = vec![cells.count(), cells.measure_dim()];
+        tensors.push(Tensor { name: "centroids", dtype: Dtype::F64, shape });
+    }
+    let mut row = Vec::new();
     write_with(path, |file| {
-        file.write_all(&(head.len() as u64).to_le_bytes())?;
-        file.write_all(&head)?;
-        let mut row = Vec::new();
-        for column in &columns {
-            for elite in archives.elites() {
+        tensors::write(file, entry, &tensors, |number, out| {
+            // After the columns come the centroids, if there are any.
+            let Some(column) = columns.get(number) else {
+                return centroids
+                    .unwrap_or_default()
+                    .iter()
+                    .try_for_each(|c| out.write_all(&c.to_le_bytes()));
+            };
+            archives.elites().try_for_each(|elite| {
                 row.clear();
                 (column.append)(&elite, &mut row);
-                file.write_all(&row)?;
-            }
-        }
-        for centroid in centroids.unwrap_or_default() {
-            file.write_all(&centroid.to_le_bytes())?;
-        }
-        Ok(())
+                out.write_all(&row)
+            })
+        })
     })
-}
-
-/// The head of a safetensors file, from the name, type and shape of each tensor: a JSON object, padded with spaces to a
-/// multiple of eight.
-fn head(
-    tensors: impl Iterator<Item = (&'static str, Dtype, Vec<usize>)>,
-    entry: &str,
-) -> serde_json::Result<Vec<u8>> {
-    let mut object = serde_json::Map::new();
-    object.insert("__metadata__".to_owned(), serde_json::json!({ "magpie": entry }));
-    let mut start = 0;
-    for (name, dtype, shape) in tensors {
-        let end = start + shape.iter().product::<usize>() * dtype.bitsize() / 8;
-        let tensor = serde_json::json!({ "dtype": dtype, "shape": shape, "data_offsets": [start, end] });
-        object.insert(name.to_owned(), tensor);
-        start = end;
-    }
-    let mut bytes = serde_json::to_vec(&object)?;
-    bytes.resize(bytes.len().next_multiple_of(8), b' ');
-    Ok(bytes)
 }

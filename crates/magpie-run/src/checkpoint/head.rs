@@ -15,7 +15,7 @@ use crate::error::RunError;
 
 const FIRST_LINE: &[u8] = b"magpie checkpoint 9\n";
 /// How those of every version begin.
-const ANY_VERSION: &[u8] = b"magpie checkpoint ";
+pub(crate) const ANY_VERSION: &[u8] = b"magpie checkpoint ";
 
 /// A head as read.
 pub(super) struct Head {

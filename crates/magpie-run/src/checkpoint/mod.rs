@@ -32,7 +32,7 @@ use magpie_qd::Solutions;
 use serde::de::DeserializeOwned;
 
 use crate::error::RunError;
-pub(crate) use head::iteration_of;
+pub(crate) use head::{ANY_VERSION, iteration_of};
 pub(crate) use index::Stored;
 pub(crate) use writer::{Job, WriteResults, Writer, Written};
 
@@ -73,13 +73,21 @@ pub(crate) fn load_head<T: DeserializeOwned>(path: &Path) -> Result<T, RunError>
     decode(path, &head::read(path)?.record)
 }
 
+/// Checks head and rows of a checkpoint of any run.
+pub(crate) fn verify(path: &Path) -> Result<(), RunError> {
+    rows::load(path, &head::read(path)?.index).map(drop)
+}
+
 fn decode<T: DeserializeOwned>(path: &Path, record: &[u8]) -> Result<T, RunError> {
     postcard::from_bytes(record).map_err(|e| damaged(path, format!("its record cannot be read: {e}")))
 }
 
+/// How the files of segments are called, before their number.
+pub(crate) const SEGMENT: &str = "rows-";
+
 /// A segment, which lies beside the head.
 fn segment_file(head: &Path, number: u32) -> PathBuf {
-    head.with_file_name(format!("rows-{number}"))
+    head.with_file_name(format!("{SEGMENT}{number}"))
 }
 
 fn damaged(path: &Path, problem: String) -> RunError {

@@ -26,7 +26,7 @@ pub(super) const SUM: u64 = 4;
 pub(super) fn write(
     path: &Path,
     first_line: &[u8],
-    contents: impl FnOnce(&mut Summed<'_>) -> io::Result<()>,
+    contents: impl FnOnce(&mut Summed<'_, '_>) -> io::Result<()>,
 ) -> Result<Seal, RunError> {
     let mut seal = Seal { bytes: 0, sum: 0 };
     write_with(path, |file| {
@@ -41,13 +41,13 @@ pub(super) fn write(
 }
 
 /// Sums up what is written.
-pub(super) struct Summed<'a> {
-    file: &'a mut BufWriter<File>,
+pub(super) struct Summed<'a, 'f> {
+    file: &'a mut BufWriter<&'f File>,
     sum: crc32fast::Hasher,
     bytes: u64,
 }
 
-impl Summed<'_> {
+impl Summed<'_, '_> {
     pub fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.sum.update(bytes);
         self.bytes += bytes.len() as u64;

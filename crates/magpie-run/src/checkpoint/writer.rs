@@ -9,7 +9,7 @@ use std::thread::{self, JoinHandle};
 use magpie_qd::Solutions;
 
 use super::index::{Plan, Stored};
-use super::{head, rows, segment_file};
+use super::{SEGMENT, head, rows, segment_file};
 use crate::directory::{RunDirectory, size};
 use crate::error::RunError;
 use crate::metrics::Metrics;
@@ -113,8 +113,9 @@ impl Drop for Writer {
 impl Job {
     fn run(self, plan: Plan) -> Ended {
         // Until the very end the folder is locked.
-        let Job { directory: _locked, metrics, head, iteration, record, results } = self;
-        let checkpoint = metrics.sync().and_then(|()| write(&head, iteration, &record, plan));
+        let Job { directory, metrics, head, iteration, record, results } = self;
+        let ready = directory.still_here().and_then(|()| metrics.sync());
+        let checkpoint = ready.and_then(|()| write(&head, iteration, &record, plan));
         let (stored, checkpoint) = match checkpoint {
             Ok(written) => written,
             Err(reason) => return Ended { stored: None, result: Err(reason) },
@@ -147,7 +148,7 @@ fn delete_others(path: &Path, stored: &Stored) -> io::Result<()> {
     for entry in fs::read_dir(path.parent().unwrap_or(Path::new(".")))? {
         let entry = entry?;
         let name = entry.file_name();
-        let number = name.to_str().and_then(|name| name.strip_prefix("rows-")?.parse().ok());
+        let number = name.to_str().and_then(|name| name.strip_prefix(SEGMENT)?.parse().ok());
         if number.is_some_and(|number: u32| !stored.index.segments.contains_key(&number)) {
             fs::remove_file(entry.path())?;
         }

@@ -3,7 +3,9 @@
 //! Each operation takes typed options and gives a typed result; none prints, and those that write a file say so. An
 //! archive is opened once ([`OpenArchive`], or [`open_outline`] to show it with [`archive_info`]) and is then run again ([`evaluate_archive`]), drawn
 //! ([`draw_archive`]), exported ([`export_archive`]) or asked to demonstrate ([`demonstrate`]).
+//! [`check`] tells whether the files of a run are what was written.
 
+mod check;
 mod demonstrate;
 mod evaluate;
 mod export;
@@ -14,6 +16,7 @@ mod output;
 mod picture;
 mod reevaluate;
 
+pub use check::{CheckReport, CheckedFile, Finding, check};
 pub use demonstrate::{Choice, DemonstrateOptions, demonstrate};
 pub use evaluate::{
     ArchiveEvaluation, EvaluateOptions, Kept, OtherWorld, PolicyEvaluation, Selection, VERIFIED,

@@ -6,5 +6,5 @@ mod run;
 
 pub use config::{Choices, Config};
 pub(crate) use metrics::COLUMNS;
-pub(crate) use run::POLICY;
+pub(crate) use run::{POLICY, Training};
 pub use run::{PpoRun, Progress, Report};

@@ -13,6 +13,7 @@ use crate::checkpoint::WriteResults;
 use crate::column::Column;
 use crate::driver::{self, Kind, Run};
 use crate::error::RunError;
+use crate::memory;
 use crate::policy_file::{PolicyFile, save_policy};
 
 /// A PPO run under way.
@@ -118,6 +119,7 @@ impl Run<Training> {
     pub fn start(config: Config, path: &Path) -> Result<PpoRun, RunError> {
         config.check()?;
         let env = config.world.environment(&config.task, None)?;
+        memory::check(&env, config.environments, config.train.rollout_length)?;
         Run::begin(config, path, |_, _| Ok(None), |config: &Config| Training::new(config, env))
     }
 

@@ -20,5 +20,5 @@ pub(crate) use doubts::doubts;
 pub(crate) use metrics::COLUMNS;
 pub use recover::rebuild_archive;
 pub(crate) use recover::{newer_archive, newer_outline};
-pub(crate) use run::{ARCHIVE, CHECKPOINT, PICTURE};
+pub(crate) use run::{ARCHIVE, CHECKPOINT, PICTURE, Record, Searching};
 pub use run::{OwnParts, Progress, TrainRun};

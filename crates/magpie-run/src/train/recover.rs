@@ -6,7 +6,7 @@
 use std::path::Path;
 
 use magpie_learn::Policy;
-use magpie_nn::normaliser::Running;
+use magpie_nn::normaliser::RunningMeanStd;
 use magpie_qd::{ArchivePair, Elite};
 
 use super::config::Config;
@@ -88,7 +88,7 @@ fn saved(archives: &ArchivePair, elite: &Elite<'_>) -> SavedElite {
         branch: entry.provenance.branch,
         policy: Policy {
             parameters: solution.to_vec(),
-            normaliser: Running::from_parts(mean.to_vec(), variance.to_vec(), count),
+            normaliser: RunningMeanStd::from_parts(mean.to_vec(), variance.to_vec(), count),
         },
     }
 }

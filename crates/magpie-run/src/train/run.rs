@@ -55,6 +55,13 @@ pub struct Record<'a> {
     pub(super) search: StateHead<'a>,
 }
 
+impl Record<'_> {
+    /// Iterations made.
+    pub(crate) fn iteration(&self) -> u64 {
+        self.about.iteration
+    }
+}
+
 impl Searching {
     /// What the archive is about.
     fn about(&self, config: &Config) -> Result<About, RunError> {
@@ -273,6 +280,7 @@ impl Run<Searching> {
             width: magpie_plot::WIDE,
         })?;
         let png = figure.png()?;
+        self.directory().still_here()?;
         let folder = self.directory().file("plots");
         std::fs::create_dir_all(&folder).map_err(RunError::io(&folder, "making the folder"))?;
         self.directory().write(PICTURE, &png)?;

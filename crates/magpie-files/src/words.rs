@@ -1,0 +1,58 @@
+//! What to say about files.
+
+use std::borrow::Cow;
+use std::io::{self, ErrorKind};
+
+/// Why the operating system refused, with what to do where that is known.
+pub fn in_words(reason: &io::Error) -> String {
+    match reason.kind() {
+        ErrorKind::NotFound => "there is no such file or folder; check the path".to_owned(),
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge => format!(
+            "the disk is full ({reason}); make room and try again: a run resumes from its last checkpoint, and nothing before \
+             it is lost"
+        ),
+        _ => reason.to_string(),
+    }
+}
+
+/// A text from elsewhere with escapes in place of what would control a terminal: control characters other than the ends
+/// of lines and tabs, and those that turn the direction of what follows.
+pub fn printable(text: &str) -> Cow<'_, str> {
+    let controls = |c: char| {
+        (c.is_control() && c != '\n' && c != '\t')
+            || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    };
+    if !text.contains(controls) {
+        return Cow::Borrowed(text);
+    }
+    let mut escaped = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        match controls(c) {
+            true => escaped.extend(c.escape_unicode()),
+            false => escaped.push(c),
+        }
+    }
+    Cow::Owned(escaped)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_disk_is_called_that() {
+        for kind in [ErrorKind::StorageFull, ErrorKind::QuotaExceeded] {
+            let text = in_words(&kind.into());
+            assert!(text.contains("the disk is full") && text.contains("resumes"), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_controls_a_terminal_is_escaped_and_nothing_else() {
+        assert_eq!(
+            printable("a\u{1b}[2Jb\u{7}\u{9b}31m\u{202e}c\rd"),
+            "a\\u{1b}[2Jb\\u{7}\\u{9b}31m\\u{202e}c\\u{d}d"
+        );
+        assert!(matches!(printable("Größe 10⁷\n\tµ 蛇"), Cow::Borrowed(_)));
+    }
+}
