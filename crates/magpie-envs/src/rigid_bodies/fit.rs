@@ -5,6 +5,7 @@ use magpie_physics::{Model, Perturbation, World, lowest_point, refresh, set_pose
 use magpie_random::Stream;
 use magpie_simd::{Isa, LANES};
 
+use super::worlds::fastest;
 use super::{EnvironmentError, Stage, States, replay_f32};
 use crate::task::Task;
 
@@ -13,6 +14,15 @@ const STEPS: usize = 100;
 
 /// No robot of this size should be faster (m/s): springs that are too stiff for the time step are.
 const FASTEST: f32 = 100.0;
+
+/// A speed that only unstable physics reaches, in words.
+pub fn unstable_speed(speed: f32) -> Option<String> {
+    match speed {
+        speed if !speed.is_finite() => Some("beyond all numbers".to_owned()),
+        speed if speed > FASTEST => Some(format!("{speed:.0} m/s")),
+        _ => None,
+    }
+}
 
 /// Episodes that last no longer than this with any of the actions tried teach nothing.
 const SHORTEST: usize = 4;
@@ -34,7 +44,7 @@ pub fn examine(
         return Err(EnvironmentError::NoActuators { robot: robot.name.clone() });
     }
     let mut warnings: Vec<String> = in_the_ground(robot).into_iter().collect();
-    let Trial { lengths, fastest } = try_out(task, robot, perturbation);
+    let Trial { lengths, fastest: top_speed } = try_out(task, robot, perturbation);
     let longest = lengths.iter().copied().max().unwrap_or(0);
     if longest == 0 {
         return Err(EnvironmentError::NoSurvivor {
@@ -53,9 +63,7 @@ pub fn examine(
             healthy(task)
         ));
     }
-    if fastest.is_nan() || fastest > FASTEST {
-        let speed =
-            if fastest.is_finite() { format!("{fastest:.0} m/s") } else { "beyond all numbers".to_owned() };
+    if let Some(speed) = unstable_speed(top_speed) {
         warnings.push(format!(
             "robot {:?}: random actions drive a body to {speed}, so the physics is unstable and returns mean nothing; \
              lower the stiffness of joints or the strength of actuators, or raise world.substeps",
@@ -87,13 +95,8 @@ fn try_out(task: &Task, robot: &Robot, perturbation: &Perturbation) -> Trial {
     for (done, vel) in replayed.done.chunks(STEPS).zip(replayed.states.vel.chunks(STEPS * velocities)) {
         let length = done.iter().position(|&done| done != 0.0).unwrap_or(STEPS);
         let lived = (length + 1).min(STEPS) * velocities;
-        for v in vel[..lived].chunks_exact(3) {
-            let speed = (v[0] * v[0] + v[1] * v[1] + v[2] * v[2]).sqrt();
-            // NaN stays.
-            if !(speed <= trial.fastest) && !trial.fastest.is_nan() {
-                trial.fastest = speed;
-            }
-        }
+        let speeds = vel[..lived].chunks_exact(3).map(|v| (v[0] * v[0] + v[1] * v[1] + v[2] * v[2]).sqrt());
+        trial.fastest = fastest([trial.fastest].into_iter().chain(speeds));
         trial.lengths.push(length);
     }
     trial

@@ -12,6 +12,7 @@ mod inspect;
 mod open;
 mod output;
 mod picture;
+mod stability;
 
 pub use demonstrate::{Choice, DemonstrateOptions, demonstrate};
 pub use evaluate::{
@@ -23,6 +24,7 @@ pub use inspect::{ArchiveInfo, BestElite, archive_info};
 pub use open::{OpenArchive, holds_archive};
 pub use output::may_write;
 pub use picture::{ArchivePicture, draw_archive, draw_demonstrations};
+pub use stability::{instability_of_elite, instability_of_policy, instability_of_search};
 
 #[cfg(test)]
 mod tests {

@@ -48,6 +48,10 @@ pub struct Choices {
 pub struct Resolved {
     /// The configuration.
     pub config: Config,
+    /// How to search, as chosen or by default.
+    pub method: Method,
+    /// How much to spend, as chosen or by default.
+    pub budget: Budget,
     /// In sentences.
     pub notes: Vec<String>,
     /// What is likely to be a mistake, in sentences.
@@ -104,7 +108,7 @@ impl Choices {
         config.demos.file = config.demos.file.map(|demos| folder.join(demos));
         config.demos.file = self.demos.clone().or(config.demos.file);
         let warnings = config.world.examine(&config.task).map_err(Fault::of_world)?;
-        Ok(Resolved { config, notes, warnings })
+        Ok(Resolved { config, method, budget, notes, warnings })
     }
 
     /// The choices that are settings, as layers.

@@ -265,6 +265,11 @@ pub(crate) const COLUMNS: &[Entry] = &[
     ),
 ];
 
+/// The row of an iteration as in `metrics.csv`: names of columns and their numbers. What there is none of is NaN.
+pub fn row(progress: &Progress) -> Vec<(&'static str, f64)> {
+    COLUMNS.iter().map(|column| (column.name(), column.of(progress))).collect()
+}
+
 /// Of the first PPGA.
 fn of_ppga(p: &Progress, value: fn(&PpgaReport) -> f64) -> f64 {
     p.report.ppga().map_or(f64::NAN, value)

@@ -15,5 +15,6 @@ pub(crate) use config::{FEET_CONTACT, LARGEST_WHOLE};
 pub use demos::Demos;
 pub(crate) use demos::FILE as DEMONSTRATIONS;
 pub(crate) use metrics::COLUMNS;
+pub use metrics::row;
 pub(crate) use run::ARCHIVE;
 pub use run::{Progress, TrainRun};
