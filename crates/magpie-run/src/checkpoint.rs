@@ -76,7 +76,7 @@ pub(crate) fn load<T: DeserializeOwned>(path: &Path) -> Result<T, RunError> {
         true => RunError::Foreign {
             path: path.to_owned(),
             problem:
-                "this checkpoint is of another version of magpie; go on with that one, or start the run anew"
+                "this checkpoint was written by another version of magpie; resume it with that version, or start the run again"
                     .to_owned(),
         },
         false => damaged(path, "it does not begin like a checkpoint".to_owned()),

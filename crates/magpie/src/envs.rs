@@ -39,7 +39,11 @@ pub fn run(args: &Args, output: Output) -> anyhow::Result<()> {
     for task in asked {
         let changes = WorldChanges { robot: args.robot.clone(), ..WorldChanges::default() };
         let (name, world) = EnvOverrides::find(task, &changes)?;
-        output.warn_all(&world.examine(&name)?);
+        // A robot that does not fit is shown all the same: its sizes are what a task of its own is written from.
+        match world.examine(&name) {
+            Ok(warnings) => output.warn_all(&warnings),
+            Err(reason) => output.warn(&reason.to_string()),
+        }
         let task = world.task(&name)?;
         let robot = world.robot(&task)?;
         entries.push(Entry { stage: Stage::new(&task, &robot, &Perturbation::default()), robot });

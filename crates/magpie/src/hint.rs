@@ -70,7 +70,7 @@ fn of(error: &RunError) -> Option<String> {
              them); --reward true takes the task's own reward"
                 .to_owned(),
         ),
-        RunError::OtherMeasures { .. } => Some("--measure says what they are".to_owned()),
+        RunError::OtherMeasures { .. } => Some("--measure names it".to_owned()),
         RunError::OtherSizes { .. } => Some("--robot FILE names the robot".to_owned()),
         RunError::FewElites { limited: true, .. } => {
             Some("-n asks for fewer, --top raises how many are among the best".to_owned())

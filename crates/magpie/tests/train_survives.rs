@@ -134,6 +134,10 @@ fn a_full_disk_is_named_and_the_last_checkpoint_stays() {
     let message = said(&output);
     assert_eq!(output.status.code(), Some(1), "{message}");
     assert!(message.contains("checkpoint/search") && message.contains("No space left"), "{message}");
+    assert!(
+        message.contains(&format!("free some space; `magpie train --resume {path}` then continues")),
+        "{message}"
+    );
     assert!(fs::read(folder.join("checkpoint/search")).unwrap() == before);
     // With room on the disk again, it ends where it would have.
     succeed(&["train", "--resume", path, "--iterations", "4", "--checkpoint-every", "1"]);

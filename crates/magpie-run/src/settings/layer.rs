@@ -99,7 +99,7 @@ impl Layer {
             Err(e) if value.starts_with(['[', '{', '"', '\'']) => return Err(malformed(&e, at)),
             Err(_) => Layer { key: at, at, value: Value::Text(value.to_owned()) },
         };
-        layer.under(path, at).ok_or_else(|| fault("what is left of `=` is no key; write it as a.b=value"))
+        layer.under(path, at).ok_or_else(|| fault("the part before `=` is not a key; write it as a.b=value"))
     }
 
     /// This as the value of the key `a.b`, which is written at `at`; nothing if that is no key.

@@ -94,7 +94,7 @@ pub fn find(all: Vec<Reference>, asked: Option<&str>) -> Result<Vec<Reference>, 
     let same_end = keys().find(|key| last(key) == last(asked));
     let problem = match same_end.or_else(|| nearest(asked, keys())) {
         Some(near) => format!("there is no such setting; did you mean `{near}`?"),
-        None => "there is no such setting; ask for none to see all".to_owned(),
+        None => "there is no such setting; leave it out to see all".to_owned(),
     };
     Err(RunError::Setting { place: asked.to_owned(), problem })
 }
@@ -390,7 +390,7 @@ mod tests {
         for (asked, message) in [
             ("gamma", "gamma: there is no such setting; did you mean `search.train.gamma`?"),
             ("search.brunches", "search.brunches: there is no such setting; did you mean `search.branches`?"),
-            ("zzz", "zzz: there is no such setting; ask for none to see all"),
+            ("zzz", "zzz: there is no such setting; leave it out to see all"),
         ] {
             assert_eq!(find(all.clone(), Some(asked)).unwrap_err().to_string(), message);
         }

@@ -182,7 +182,7 @@ impl Axis {
     pub fn setting(&self, value: &Layer) -> Result<Layer, Fault> {
         value.clone().under(&self.key, self.at).ok_or_else(|| Fault {
             at: self.at,
-            message: format!("`{}` is no key; write it as \"a.b\"", self.name),
+            message: format!("`{}` is not a key; write it as \"a.b\"", self.name),
         })
     }
 
