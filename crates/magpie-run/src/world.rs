@@ -250,8 +250,8 @@ impl EnvOverrides {
         parts.iter().map(|part| format!("-{}", plain(part))).collect()
     }
 
-    /// Warnings about a world in which the physics is unstable or the robot does not fit the task, in sentences; worlds
-    /// that come with magpie need no trial.
+    /// Warnings about a world in which the physics is unstable or the robot does not fit the task, in sentences; tasks as
+    /// published need no trial.
     ///
     /// # Errors
     /// If nothing can be learned in this world.

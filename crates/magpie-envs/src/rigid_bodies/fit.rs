@@ -24,6 +24,9 @@ pub fn unstable_speed(speed: f32) -> Option<String> {
     }
 }
 
+/// A robot whose fastest body stays below this (m/s) does not move.
+const SLOWEST: f32 = 1e-3;
+
 /// Episodes that last no longer than this with any of the actions tried teach nothing.
 const SHORTEST: usize = 4;
 
@@ -34,7 +37,8 @@ const DEEPEST: f64 = 0.05;
 /// Runs sixteen short episodes, one without any action and fifteen with random actions. Returns warnings, in sentences.
 ///
 /// # Errors
-/// If nothing can be learned: no actuators, or no episode that survives its first step.
+/// If nothing can be learned: no actuators, no episode that survives its first step, or physics that leaves the range of
+/// numbers.
 pub fn examine(
     task: &Task,
     robot: &Robot,
@@ -46,6 +50,9 @@ pub fn examine(
     let mut warnings: Vec<String> = in_the_ground(robot).into_iter().collect();
     let Trial { lengths, fastest: top_speed } = try_out(task, robot, perturbation);
     let longest = lengths.iter().copied().max().unwrap_or(0);
+    if !top_speed.is_finite() {
+        return Err(EnvironmentError::Explodes { robot: robot.name.clone() });
+    }
     if longest == 0 {
         return Err(EnvironmentError::NoSurvivor {
             task: task.name.clone(),
@@ -67,6 +74,12 @@ pub fn examine(
         warnings.push(format!(
             "robot {:?}: random actions drive a body to {speed}, so the physics is unstable and returns mean nothing; \
              lower the stiffness of joints or the strength of actuators, or raise world.substeps",
+            robot.name
+        ));
+    }
+    if top_speed < SLOWEST {
+        warnings.push(format!(
+            "robot {:?}: in {STEPS} steps with random actions nothing moves; raise world.control_dt or the strength of actuators",
             robot.name
         ));
     }
@@ -199,9 +212,24 @@ mod tests {
 
     #[test]
     fn unstable_physics_is_a_warning() {
-        let stiff = HOPPER.replace("stiffness = 10000", "stiffness = 800000");
+        let stiff = HOPPER.replace("stiffness = 10000", "stiffness = 200000");
         assert_ne!(stiff, HOPPER);
         let warnings = examined("hopper", &stiff).unwrap();
         assert!(warnings.iter().any(|warning| warning.contains("the physics is unstable")), "{warnings:?}");
+    }
+    #[test]
+    fn physics_beyond_all_numbers_is_refused() {
+        let stiff = HOPPER.replace("stiffness = 10000", "stiffness = 800000");
+        assert_ne!(stiff, HOPPER);
+        let error = examined("hopper", &stiff).unwrap_err();
+        assert!(error.contains("beyond all numbers"), "{error}");
+    }
+
+    #[test]
+    fn a_robot_that_never_moves_is_a_warning() {
+        let slow = HOPPER.replace("control_dt = 0.008", "control_dt = 1e-6");
+        assert_ne!(slow, HOPPER);
+        let warnings = examined("hopper", &slow).unwrap();
+        assert!(warnings.iter().any(|warning| warning.contains("nothing moves")), "{warnings:?}");
     }
 }

@@ -147,10 +147,12 @@ impl Config {
         let rollout = u64::from(environments).saturating_mul(self.search.train.rollout_length as u64);
         let training =
             rollout.saturating_mul(u64::from(gradient_iterations).saturating_add(walk_iterations.into()));
+        let learners = self.search.learners() as u64;
         let episodes = self.search.candidates(measures).saturating_mul(episodes.into());
         let evaluation = episodes.saturating_mul(horizon.into());
         // The first rollout only looks around.
-        training.saturating_add(evaluation).saturating_mul(self.iterations).saturating_add(rollout)
+        let iteration = training.saturating_mul(learners).saturating_add(evaluation);
+        iteration.saturating_mul(self.iterations).saturating_add(rollout.saturating_mul(learners))
     }
 
     /// Whether no reward is ever positive.

@@ -17,4 +17,4 @@ pub(crate) use demos::FILE as DEMONSTRATIONS;
 pub(crate) use metrics::COLUMNS;
 pub use metrics::row;
 pub(crate) use run::ARCHIVE;
-pub use run::{Progress, TrainRun};
+pub use run::{OwnParts, Progress, TrainRun};

@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use magpie_demos::Demonstrations;
 use magpie_envs::Environment;
-use magpie_learn::Actions;
+use magpie_learn::LearnerFactory;
 use magpie_rewards::Progress as Preparation;
-use magpie_search::{Objective, Parts, Report, Scheduler, SearchError, State};
+use magpie_search::{Bonus, Emitter, Objective, Parts, Report, Scheduler, SearchError, State};
 use serde::Serialize;
 
 use super::config::Config;
@@ -52,7 +52,7 @@ impl Searching {
             ranges,
             cells: self.search.state().archives.cells().clone(),
             actor: search.networks(&self.env)?.actor,
-            actions: Actions::Sampled,
+            actions: search.actions,
             world: world.clone(),
             qd_offset: search.archive.qd_offset,
             iteration: self.search.state().iteration,
@@ -124,6 +124,24 @@ impl Plan for Config {
     }
 }
 
+/// Parts of a search that no configuration names: they have to be there again to resume it.
+#[derive(Default)]
+pub struct OwnParts {
+    /// Emitters beside those that the configuration names.
+    pub emitters: Vec<Box<dyn Emitter>>,
+    /// A bonus in place of the one that the configuration asks for.
+    pub bonus: Option<Box<dyn Bonus>>,
+    /// Makes learners, in place of the one that the configuration names.
+    pub learner: Option<LearnerFactory>,
+}
+
+impl OwnParts {
+    fn beside(self, named: Parts) -> Parts {
+        let OwnParts { emitters, bonus, learner } = self;
+        Parts { emitters, bonus, learner, ..named }
+    }
+}
+
 impl Run<Searching> {
     /// Starts a run in a new folder. A reward model that has to learn from the demonstrations first tells `progress`
     /// how far it is, and is stopped by it.
@@ -133,23 +151,25 @@ impl Run<Searching> {
         progress: &mut dyn FnMut(Preparation) -> ControlFlow<()>,
     ) -> Result<TrainRun, RunError> {
         let validated = config.validated()?;
-        Run::start_validated(config, validated, path, progress)
+        Run::start_validated(config, OwnParts::default(), validated, path, progress)
     }
 
-    /// Starts a run in an environment of any simulator, which has to be there again to resume it; the configuration's world
+    /// Starts a run with parts of one's own in an environment of any simulator, which has to be there again to resume it; the configuration's world
     /// is not asked.
     pub fn start_in(
         env: Arc<Environment>,
+        own: OwnParts,
         config: Config,
         path: &Path,
         progress: &mut dyn FnMut(Preparation) -> ControlFlow<()>,
     ) -> Result<TrainRun, RunError> {
         let validated = config.validated_in(env)?;
-        Run::start_validated(config, validated, path, progress)
+        Run::start_validated(config, own, validated, path, progress)
     }
 
     fn start_validated(
         config: Config,
+        own: OwnParts,
         validated: ValidatedRun,
         path: &Path,
         progress: &mut dyn FnMut(Preparation) -> ControlFlow<()>,
@@ -164,32 +184,30 @@ impl Run<Searching> {
         };
         Run::begin(config, path, move_in, |config: &Config| {
             let objective = builder.map_or(Ok(Objective::True), |builder| builder.prepared(progress))?;
-            let search = Scheduler::start(Parts::new(
-                Arc::clone(&env),
-                config.search.clone(),
-                objective,
-                config.seed,
-            ))?;
+            let parts = Parts::new(Arc::clone(&env), config.search.clone(), objective, config.seed);
+            let search = Scheduler::start(own.beside(parts))?;
             Ok(Searching { env, search, demonstrations: chosen })
         })
     }
 
     /// Goes on with a run, further than first planned if `iterations` says so.
     pub fn resume(path: &Path, iterations: Option<u64>) -> Result<TrainRun, RunError> {
-        Run::resume_with(path, iterations, Config::validated)
+        Run::resume_with(path, OwnParts::default(), iterations, Config::validated)
     }
 
-    /// Goes on with a run that [`start_in`](Run::start_in) started.
+    /// Goes on with a run that [`start_in`](Run::start_in) started, with the same parts.
     pub fn resume_in(
         env: Arc<Environment>,
+        own: OwnParts,
         path: &Path,
         iterations: Option<u64>,
     ) -> Result<TrainRun, RunError> {
-        Run::resume_with(path, iterations, |config| config.validated_in(env))
+        Run::resume_with(path, own, iterations, |config| config.validated_in(env))
     }
 
     fn resume_with(
         path: &Path,
+        own: OwnParts,
         iterations: Option<u64>,
         validated: impl FnOnce(&Config) -> Result<ValidatedRun, RunError>,
     ) -> Result<TrainRun, RunError> {
@@ -205,12 +223,11 @@ impl Run<Searching> {
             config.demos = config.demos.unchanged(path, kept.demonstrations)?;
             let ValidatedRun { env, chosen, builder, .. } = validated(&config)?;
             let objective = builder.map_or(Objective::True, RewardModelBuilder::restorable);
-            let search =
-                Scheduler::resume(Parts::new(Arc::clone(&env), config.search, objective, config.seed), state)
-                    .map_err(|e| RunError::Damaged {
-                        path: path.join(Searching::CHECKPOINT),
-                        problem: e.to_string(),
-                    })?;
+            let parts = Parts::new(Arc::clone(&env), config.search, objective, config.seed);
+            let search = Scheduler::resume(own.beside(parts), state).map_err(|e| RunError::Damaged {
+                path: path.join(Searching::CHECKPOINT),
+                problem: e.to_string(),
+            })?;
             Ok(Searching { env, search, demonstrations: chosen })
         })
     }
