@@ -232,3 +232,32 @@ fn quiet_leaves_results_and_warnings() {
     assert!(!warnings.is_empty() && warnings.lines().all(|line| line.starts_with("warning: ")), "{warnings}");
     assert!(results.starts_with("hopper after 2 iterations: "), "{results}");
 }
+
+#[test]
+fn a_robot_without_actuators_is_refused_at_once() {
+    let temporary = tempfile::tempdir().unwrap();
+    let (robot, folder) = (temporary.path().join("limp.toml"), temporary.path().join("run"));
+    let hopper = include_str!("../../magpie-physics/robots/hopper.toml");
+    let limp: Vec<&str> = hopper.lines().filter(|line| !line.contains("actuator_strength")).collect();
+    fs::write(&robot, limp.join("\n")).unwrap();
+    for command in ["train", "ppo"] {
+        let output = magpie(&[
+            command,
+            "hopper",
+            "--robot",
+            robot.to_str().unwrap(),
+            "--out",
+            folder.to_str().unwrap(),
+        ]);
+        let message = said(&output);
+        assert_eq!(output.status.code(), Some(1), "{message}");
+        assert!(message.contains("has no actuators, so there is nothing to learn"), "{command}: {message}");
+        assert!(!folder.exists());
+    }
+    let shown = magpie(&["envs", "hopper", "--robot", robot.to_str().unwrap()]);
+    assert!(
+        said(&shown).contains("warning: ") && said(&shown).contains("has no actuators"),
+        "{}",
+        said(&shown)
+    );
+}

@@ -151,7 +151,7 @@ pub enum RunError {
     },
     /// Demonstrations with other measures than was said.
     #[error(
-        "{}: the file has {found} measures per episode, but {measure} on {task} has {expected}; name the measure of the file",
+        "{}: measures per episode: {found} in the file, but {measure} on {task} has {expected}; name the measure of the file",
         path.display()
     )]
     OtherMeasures {
