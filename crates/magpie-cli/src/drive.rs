@@ -181,7 +181,7 @@ impl<'a> Preparation<'a> {
         let tenths = 10 * done / total.max(1);
         if tenths > self.tenths {
             self.tenths = tenths;
-            let (model, loss) = (self.model, f64::from(loss));
+            let model = self.model;
             self.output
                 .say(&format!("training the {model} reward model: epoch {done} of {total}, loss {loss:.4}"));
             let model = model.to_string();

@@ -126,7 +126,7 @@ impl Entry {
             action_size: stage.action_size(),
             bodies: robot.bodies.len(),
             time_step_seconds: as_written(robot.control_dt),
-            substeps: robot.substeps as usize,
+            substeps: robot.substeps,
             episode_steps: stage.task.episode_steps,
             measures: self.measures().map(measure).collect(),
             observation: with_entries.then(|| listed(stage.observation_entries(robot))),
