@@ -695,7 +695,8 @@ mod tests {
     fn page() -> String {
         let mut page = format!(
             "# What commands print with --json\n\n\
-             With `--json` every command prints one JSON object a line to its standard output, and nothing else. Each has\n\
+             With `--json` every command but `completions` prints one JSON object a line to its standard output, and nothing\n\
+             else. Each has\n\
              `\"version\": {VERSION}` and `\"event\"`, one of the names below. The version changes when a field disappears or changes\n\
              its meaning; new events and new fields do not change it, so ignore what you do not know. A number that is not\n\
              finite is `null`. Standard error has no progress then, but still the warnings and errors for people. With\n\

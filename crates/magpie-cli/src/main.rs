@@ -77,7 +77,9 @@ fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(e) => {
             if e.use_stderr() {
-                let message = e.to_string().trim_end().trim_start_matches("error: ").to_owned();
+                let text = e.to_string();
+                let problem = text.split("\n\nFor more information").next().unwrap_or_default();
+                let message = problem.trim_start_matches("error: ").trim_end().to_owned();
                 let event = json::Error { message, hint: None, exit_code: 2 };
                 let _ = Output::of(std::env::args_os()).event(&event);
             }

@@ -50,7 +50,7 @@ pub struct Args {
     #[arg(long, hide = true, conflicts_with_all = ["resume", "method", "budget"])]
     preset: Option<Budget>,
     /// Iterations in all, earlier ones included. [default: as --budget says]
-    #[arg(long, value_parser = session::count, allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", value_parser = session::count, allow_negative_numbers = true)]
     iterations: Option<u64>,
     /// Seed of all random streams. [default: 0]
     #[arg(long, conflicts_with = "resume", allow_negative_numbers = true)]
