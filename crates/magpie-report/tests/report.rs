@@ -508,9 +508,7 @@ fn an_archive_over_a_tessellation_is_drawn() {
 /// The families beside which the paper's numbers stand in the results, with the first of them, the QD-Score.
 fn published(runs: &Path) -> Vec<(String, f64)> {
     let text = written(runs, "tables/results.csv");
-    let rows = text
-        .lines()
-        .filter_map(|line| line.split_once(",paper,3,2000,10,").map(|(names, rest)| (names, rest)));
+    let rows = text.lines().filter_map(|line| line.split_once(",paper,3,2000,10,"));
     rows.map(|(names, numbers)| {
         let method = names.rsplit(',').next().unwrap().to_owned();
         (method, numbers.split(',').next().unwrap().parse().unwrap())

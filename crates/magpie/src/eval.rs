@@ -173,7 +173,8 @@ fn of_one(args: &Args, run: &Path) -> anyhow::Result<String> {
     let Some(now) = &evaluation.corrected else { return Ok("nothing to run".to_owned()) };
     let stored = open.archive.metrics();
     let mut said = format!(
-        "{episodes} episodes each, QD-Score {:.0} stored, {:.0} {}; coverage {:.2} %, {:.2} %",
+        "{} each, QD-Score {:.0} stored, {:.0} {}; coverage {:.2} %, {:.2} %",
+        if episodes == 1 { "1 episode".to_owned() } else { format!("{episodes} episodes") },
         stored.qd_score,
         now.qd_score,
         heading(&open, &evaluation),
