@@ -238,7 +238,15 @@ fn demonstrations_from_elsewhere_are_imported() {
     let message = said(&import("ant"));
     assert!(message.contains("in.npz") && message.contains("expected 87 and 8"), "{message}");
     assert!(!out.exists());
-    fine(&import("hopper"));
+    let hopper = import("hopper");
+    fine(&hopper);
+    let warning = "warning: only the sizes (11, 3) were checked. This file does not name its simulator; entries must be in the \
+                   order of magpie's hopper.";
+    assert!(said(&hopper).contains(warning), "{}", said(&hopper));
+    // What has been imported is still another program's when a reward is learned from it.
+    // The run itself is refused, because a file lies where its folder should be.
+    let train = magpie(&["train", "hopper", "--demos", text(&out), "--out", text(&npz)]);
+    assert!(!train.status.success() && said(&train).contains(warning), "{}", said(&train));
     let info = succeed(&["demos", "info", text(&out)]);
     assert!(info.contains("8 in 2 episodes") && info.contains("in.npz"), "{info}");
     let message = said(&magpie(&["demos", "info", text(&out), "--plot", text(&npz.with_extension("png"))]));
