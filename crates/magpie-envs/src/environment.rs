@@ -60,6 +60,9 @@ impl Entry {
 #[error("an environment needs {0}")]
 pub struct DescriptionError(&'static str);
 
+/// Dimensions that a measure may have: pictures show them in pairs, and more than this cannot be read.
+pub const MOST_MEASURES: usize = 16;
+
 impl Environment {
     /// An environment whose worlds are those of `simulator`.
     ///
@@ -72,6 +75,10 @@ impl Environment {
         for (there, what) in [
             (!description.observation.is_empty(), "at least one entry of an observation"),
             (!description.dimensions.is_empty(), "at least one dimension of a measure"),
+            (
+                description.dimensions.len() <= MOST_MEASURES,
+                "at most 16 dimensions of a measure, all feet together",
+            ),
             (description.episode_steps > 0, "episodes of at least one step"),
         ] {
             if !there {

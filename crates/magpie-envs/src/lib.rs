@@ -43,7 +43,7 @@ mod task;
 
 pub use batch::{Batch, Rows};
 pub use chunk::{CHUNK, Chunk};
-pub use environment::{Description, DescriptionError, Entry, Environment};
+pub use environment::{Description, DescriptionError, Entry, Environment, MOST_MEASURES};
 pub use group::{Group, LaneSet, members};
 pub use measure::{Dimension, Measure, MeasurePart, Quantity};
 pub use rigid_bodies::{

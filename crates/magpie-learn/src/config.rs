@@ -3,9 +3,13 @@
 use magpie_nn::ppo::PpoConfig;
 use magpie_settings::{SettingError, Settings, above, settings, words};
 
+use crate::learner::LearnerName;
+
 settings! {
     /// How an agent learns from rollouts. Defaults are the paper's.
     pub struct TrainConfig {
+        /// How agents learn.
+        learner: LearnerName = LearnerName::Ppo, since "0.1.0" before "ppo";
         /// Steps collected in every environment before an update.
         rollout_length: usize = 128, in 1..=100_000, unit "steps", was "window";
         /// Passes over a rollout.

@@ -96,7 +96,8 @@ impl<R: Read + Seek> Npz<R> {
             })?;
             let (mut block, mut wide) = (Vec::new(), Vec::new());
             loop {
-                (block.clear(), wide.clear());
+                block.clear();
+                wide.clear();
                 npy.take(BLOCK).read_to_end(&mut block).map_err(|e| {
                     format!("cannot be unpacked ({e}); the file is damaged, write it again")
                 })?;

@@ -60,7 +60,7 @@ pub mod xnes;
 pub use archive::elite::{Candidate, Elite, Entry, Provenance};
 pub use archive::outcome::{Insertion, Outcome};
 pub use archive::pair::ArchivePair;
-pub use archive::solutions::Solutions;
+pub use archive::solutions::{Row, Solutions};
 pub use archive::{Acceptance, Archive};
 pub use cells::{Cells, Cvt, EPSILON, Grid};
 pub use error::{Error, Refusal};

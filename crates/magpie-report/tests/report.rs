@@ -103,6 +103,24 @@ fn of_two_copies_the_whole_one_is_shown() {
     }
 }
 
+/// Their file has the same name in every folder.
+#[test]
+fn task_files_that_differ_are_told_apart() {
+    let folder = tempfile::tempdir().unwrap();
+    for seed in [1, 2] {
+        let run = folder.path().join(seed.to_string());
+        Sketch { seed, ..Sketch::default() }.write(&run);
+        let config = run.join("config.toml");
+        let text = std::fs::read_to_string(&config).unwrap();
+        let changed = text.replacen("[world]", "[world]\ntask = \"task.toml\"", 1);
+        assert_ne!(text, changed);
+        std::fs::write(config, changed).unwrap();
+        std::fs::write(run.join("task.toml"), format!("name = \"hop\" # {seed}")).unwrap();
+    }
+    let found = collect(&[folder.path().to_owned()]).unwrap();
+    assert_eq!(scenes(found.runs, &mut Vec::new())[0].methods.len(), 2);
+}
+
 #[test]
 fn what_only_some_runs_say_about_their_world_tells_them_apart() {
     let folder = tempfile::tempdir().unwrap();
@@ -235,7 +253,9 @@ fn runs_are_sorted_by_what_differs() {
     let kept = &scenes[0].methods[4].runs[1];
     assert_eq!((kept.settings.seed, kept.iterations()), (2, 150.0), "the longer of two runs with one seed");
     assert!(
-        notes.iter().any(|note| note.place.ends_with("/f") && note.problem.contains("with seed 2")),
+        notes
+            .iter()
+            .any(|note| Path::new(&note.place).ends_with("f") && note.problem.contains("with seed 2")),
         "{notes:?}"
     );
 }

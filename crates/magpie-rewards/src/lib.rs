@@ -45,22 +45,17 @@
 //! # A model of your own
 //!
 //! Outside of this crate it is a type that implements [`RewardModel`] (`tests/custom_model.rs` has one). Inside it is a
-//! folder, `src/NAME/`: `mod.rs` with the model and its trait, `config.rs` with its settings, `learning.rs` with loss and
-//! gradient of a step, `tests.rs`; and a row in `src/models.rs`, from which configurations, messages and reports know
+//! folder, `src/models/NAME/`: `mod.rs` with the model and its trait, `config.rs` with its settings, `learning.rs` with loss and
+//! gradient of a step, `tests.rs`; and a row in `src/models/mod.rs`, from which configurations, messages and reports know
 //! its name. A model that tells expert pairs of observation and action from the policy's starts from
 //! `adversarial::Discriminator`, as GAIL does.
 
 mod adversarial;
-pub mod airl;
 mod blocks;
-pub mod diffail;
 mod error;
-pub mod gail;
-pub mod giril;
 #[cfg(test)]
 mod golden;
 mod health;
-pub mod maxent;
 mod model;
 mod models;
 mod panels;
@@ -68,15 +63,13 @@ mod record;
 mod shape;
 mod trained;
 mod transitions;
-mod true_reward;
-pub mod vail;
 
 pub use adversarial::{Mix, RewardForm};
 pub use error::RewardError;
 pub use health::{Bottleneck, Health};
 pub use magpie_demos::{Pairs, Sizes};
 pub use model::{Progress, RewardModel};
-pub use models::{ModelName, RewardConfig, build};
+pub use models::true_reward::True;
+pub use models::{ModelName, RewardConfig, build, diffail};
 pub use record::Record;
 pub use transitions::{Needs, Transitions};
-pub use true_reward::True;

@@ -86,7 +86,8 @@ pub fn metrics_reference() -> String {
          This page is made from the declarations of the columns; a test keeps it current (`MAGPIE_WRITE_DOCS=1 cargo test -p\n\
          magpie-run --test reference` writes it).\n\n\
          ## Searches: `magpie train`\n\n\
-         `k` is the number of dimensions of the measure; the steps of an iteration are those of [An iteration](../search.md#an-iteration).\n\n\
+         `k` is the number of dimensions of the measure. Where a search has several PPGA emitters, counts, rows and seconds are\n\
+         sums over all of them, and what is said of a copy, of the walk or of the search policy is that of the first. The steps of an iteration are those of [An iteration](../search.md#an-iteration).\n\n\
          {}\n\
          ## Single policies: `magpie ppo`\n\n\
          {}",

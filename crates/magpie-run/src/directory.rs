@@ -154,7 +154,8 @@ fn same_file(_: &fs::Metadata, _: &fs::Metadata) -> bool {
 }
 
 /// Files that only the process with the lock writes, whole.
-const WRITTEN_WHOLE: [&str; 11] = [
+const WRITTEN_WHOLE: [&str; 12] = [
+    crate::finished::FILE,
     CONFIG,
     "metrics.csv",
     "search",
@@ -172,7 +173,7 @@ const WRITTEN_WHOLE: [&str; 11] = [
 fn is_left_behind(name: &str) -> bool {
     let stem = name.strip_suffix(".part").and_then(|stem| stem.rsplit_once('.'));
     stem.is_some_and(|(file, random)| {
-        WRITTEN_WHOLE.contains(&file)
+        (WRITTEN_WHOLE.contains(&file) || file.starts_with("rows-"))
             && random.len() == 6
             && random.bytes().all(|b| b.is_ascii_alphanumeric())
     })
@@ -189,6 +190,11 @@ pub(crate) fn write_with(
     contents: impl FnOnce(&mut BufWriter<&File>) -> io::Result<()>,
 ) -> Result<(), RunError> {
     magpie_files::write_with(path, contents).map_err(RunError::io(path, "writing"))
+}
+
+/// Bytes of a file.
+pub(crate) fn size(path: &Path) -> Result<u64, RunError> {
+    Ok(fs::metadata(path).map_err(RunError::io(path, "reading"))?.len())
 }
 
 pub(crate) fn read(path: &Path) -> Result<Vec<u8>, RunError> {
@@ -251,7 +257,12 @@ mod tests {
         let at = |name: &str| folder.path().join(name);
         fs::create_dir(at("checkpoint")).unwrap();
         let (left, own) = (
-            ["checkpoint/search.a1B2c3.part", "archive.safetensors.XXXXXX.part", "config.toml.0aZ9kk.part"],
+            [
+                "checkpoint/search.a1B2c3.part",
+                "checkpoint/rows-3.a1B2c3.part",
+                "archive.safetensors.XXXXXX.part",
+                "config.toml.0aZ9kk.part",
+            ],
             [
                 "archive.csv.a1B2c3.part",
                 "my.part",

@@ -7,19 +7,26 @@
 //! Files are written in an order that survives death at any moment: rows of the tables are synced before the checkpoint
 //! that counts on them, results follow the checkpoint and are written again from it on resume, and a new folder gets its
 //! configuration last, without which it is no run.
+//!
+//! A save costs the search next to nothing: a thread of its own writes what has changed while the next iterations are made
+//! ([`checkpoint`](crate::checkpoint)). If it fails, the next iteration says so. Results, which are written whole, follow
+//! at the end, when a run is stopped, and seldom in between.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use magpie_nn::Kernel;
+use magpie_qd::Solutions;
 use magpie_settings::Settings;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::checkpoint;
+use crate::checkpoint::{self, Checkpoint, Job, Stored, WriteResults, Writer, Written};
 use crate::column::Column;
-use crate::directory::{CONFIG, RunDirectory};
+use crate::directory::{CONFIG, RunDirectory, size};
 use crate::error::RunError;
+use crate::finished;
 use crate::metrics::Metrics;
 use crate::settings::{read_text, resolve};
 use crate::tensorboard::Events;
@@ -29,8 +36,8 @@ use crate::world::{EnvOverrides, WorldFiles};
 pub trait Kind: Sized {
     /// Its configuration.
     type Config: Plan;
-    /// What lives from one iteration to the next, as it comes from a checkpoint.
-    type State: DeserializeOwned;
+    /// What lives from one iteration to the next, without rows, as it comes from a checkpoint.
+    type Record: DeserializeOwned;
     /// What an iteration gave.
     type Report: 'static;
 
@@ -38,6 +45,8 @@ pub trait Kind: Sized {
     const COMMAND: &'static str;
     /// The name of the checkpoint, which tells kinds apart.
     const CHECKPOINT: &'static str;
+    /// The name of the file with what the run has found.
+    const RESULTS: &'static str;
     /// Whether an iteration that failed leaves the state before it, which is then saved.
     const KEEPS_STATE: bool;
 
@@ -61,11 +70,16 @@ pub trait Kind: Sized {
         Ok(report)
     }
 
-    /// What a checkpoint has to keep.
-    fn state(&self) -> impl Serialize + '_;
+    /// What a checkpoint has to keep beside rows.
+    fn record(&self, config: &Self::Config) -> Result<impl Serialize + '_, RunError>;
 
-    /// Writes what the run has found so far, beside the checkpoint.
-    fn write_results(&self, config: &Self::Config, directory: &RunDirectory) -> Result<(), RunError>;
+    /// Rows that change one by one, of which a checkpoint writes those that have.
+    fn rows(&self) -> Option<&Solutions> {
+        None
+    }
+
+    /// Writes what the run has found so far: a snapshot that a thread of its own can take its time for.
+    fn results(&self, config: &Self::Config) -> Result<WriteResults, RunError>;
 }
 
 /// What the driver has to know of a configuration.
@@ -85,9 +99,11 @@ pub struct Run<K: Kind> {
     config: K::Config,
     kept: Kept,
     pub(crate) kind: K,
-    directory: RunDirectory,
+    directory: Arc<RunDirectory>,
     metrics: Metrics,
     pub(crate) events: Events,
+    writer: Writer,
+    saves: Saves,
     /// Iterations between checkpoints; by the clock if not given.
     save_every: Option<u64>,
     /// Time spent in earlier processes.
@@ -95,9 +111,45 @@ pub struct Run<K: Kind> {
     /// What they multiplied with.
     kernel_before: String,
     started: Instant,
-    saved: Instant,
-    /// How long that took.
-    saving: Duration,
+}
+
+/// When something was written last, and how much it was.
+struct Saves {
+    /// When a save was begun.
+    checkpoint: Instant,
+    bytes: u64,
+    results: Instant,
+    results_bytes: u64,
+    /// The iteration whose results are in the folder.
+    results_of: Option<u64>,
+}
+
+impl Saves {
+    fn none() -> Saves {
+        let now = Instant::now();
+        Saves { checkpoint: now, bytes: 0, results: now, results_bytes: 0, results_of: None }
+    }
+
+    fn note(&mut self, written: Written) {
+        self.bytes = written.checkpoint;
+        if let Some((bytes, iteration)) = written.results {
+            (self.results_bytes, self.results_of, self.results) = (bytes, Some(iteration), Instant::now());
+        }
+    }
+
+    fn checkpoint_is_due(&self) -> bool {
+        self.checkpoint.elapsed()
+            > lasting(self.bytes, CHECKPOINT_RATE).clamp(SAVE_EVERY, SAVE_AT_LEAST_EVERY)
+    }
+
+    fn results_are_due(&self) -> bool {
+        self.results.elapsed() > lasting(self.results_bytes, RESULTS_RATE).max(RESULTS_EVERY)
+    }
+}
+
+/// How long so much may be written for, at bytes a second.
+fn lasting(bytes: u64, rate: f64) -> Duration {
+    Duration::from_secs_f64(bytes as f64 / rate)
 }
 
 impl<K: Kind> std::fmt::Debug for Run<K> {
@@ -143,14 +195,21 @@ pub struct Progress<R> {
     pub report: R,
     /// Seconds of work, earlier processes included.
     pub seconds: f64,
-    /// Whether a checkpoint and the results were written.
+    /// Whether a checkpoint is being written.
     pub saved: bool,
 }
 
-/// At most this much work, and the iteration under way, is lost when a run is killed; a run that takes long to save does
+/// At most this much work, and the iteration under way, is lost when a run is killed; a run that has much to write does
 /// so less often.
 const SAVE_EVERY: Duration = Duration::from_secs(60);
 const SAVE_AT_LEAST_EVERY: Duration = Duration::from_secs(240);
+/// Bytes a second that checkpoints may take, 1.2 GB an hour, if they can wait.
+const CHECKPOINT_RATE: f64 = 1.2e9 / 3600.0;
+/// Between iterations nobody needs results: whoever reads a run finds newer ones in its checkpoint. They are for programs
+/// that know the file alone.
+const RESULTS_EVERY: Duration = Duration::from_secs(600);
+/// Bytes a second that results may take: 400 MB an hour.
+const RESULTS_RATE: f64 = 4e8 / 3600.0;
 
 pub(crate) const METRICS: &str = "metrics.csv";
 
@@ -159,7 +218,9 @@ pub(crate) fn names<K: Kind>() -> Vec<&'static str> {
 }
 
 /// What the checkpoint in a folder holds.
-pub(crate) fn load_saved<K: Kind>(folder: &Path) -> Result<Saved<K::Config, K::State>, RunError> {
+pub(crate) fn load_saved<K: Kind>(
+    folder: &Path,
+) -> Result<Checkpoint<Saved<K::Config, K::Record>>, RunError> {
     checkpoint::load(&folder.join(K::CHECKPOINT))
 }
 
@@ -178,7 +239,7 @@ impl<K: Kind> Run<K> {
         let kind = build(&config)?;
         let metrics = Metrics::create(&directory.file(METRICS), &names::<K>())?;
         let events = Events::create(path)?;
-        let mut run = Run::assemble(config, kept, kind, directory, (metrics, events));
+        let mut run = Run::assemble(config, kept, kind, directory, (metrics, events), Stored::default());
         // The configuration comes last: a folder with one can be resumed.
         run.save()?;
         run.write_config()?;
@@ -186,14 +247,14 @@ impl<K: Kind> Run<K> {
     }
 
     /// Goes on with a run, further than first planned if `length` says so. `build` restores what it computes from its
-    /// configuration, whose robot is named as seen from outside of the folder, and from its state.
+    /// configuration, whose robot is named as seen from outside of the folder, and from its record and rows.
     pub(crate) fn go_on(
         path: &Path,
         length: Option<u64>,
-        build: impl FnOnce(K::Config, &Kept, K::State) -> Result<K, RunError>,
+        build: impl FnOnce(K::Config, &Kept, K::Record, Solutions) -> Result<K, RunError>,
     ) -> Result<Run<K>, RunError> {
         let directory = RunDirectory::open_kind(path, K::COMMAND, K::CHECKPOINT)?;
-        let saved = load_saved::<K>(path)?;
+        let Checkpoint { record: saved, rows, stored } = load_saved::<K>(path)?;
         let file = directory.file(CONFIG);
         let mut config = resolve(saved.config.clone(), Some((&file, &read_text(&file)?)), &[])?;
         // How long to run may change; anything else would make results that no configuration describes.
@@ -206,17 +267,23 @@ impl<K: Kind> Run<K> {
         config.set_length(length.unwrap_or(config.length()));
         let mut outside = config.clone();
         *outside.world_mut() = EnvOverrides::unchanged(path, &saved.kept.world)?;
-        let kind = build(outside, &saved.kept, saved.state)?;
+        let kind = build(outside, &saved.kept, saved.state, rows)?;
         let metrics = Metrics::resume(&directory.file(METRICS), &names::<K>(), kind.iteration())?;
         let events = Events::resume(path, kind.event_step())?;
-        let mut run = Run::assemble(config, saved.kept, kind, directory, (metrics, events));
+        let mut run = Run::assemble(config, saved.kept, kind, directory, (metrics, events), stored);
         run.seconds_before = saved.seconds;
         run.kernel_before = saved.kernel;
         if further {
             run.write_config()?;
         }
-        // The process may have died between the two files, and the checkpoint is the one to believe.
-        run.kind.write_results(&run.config, &run.directory)?;
+        // The checkpoint may be ahead of the results, and is the one to believe.
+        let file = run.directory.file(K::RESULTS);
+        run.kind.results(&run.config)?(&file)?;
+        let results = Some((size(&file)?, run.kind.iteration()));
+        run.saves.note(Written { checkpoint: 0, results });
+        if !run.is_finished() {
+            finished::forget(&run.directory)?;
+        }
         Ok(run)
     }
 
@@ -226,21 +293,21 @@ impl<K: Kind> Run<K> {
         kind: K,
         directory: RunDirectory,
         (metrics, events): (Metrics, Events),
+        stored: Stored,
     ) -> Run<K> {
-        let now = Instant::now();
         Run {
             config,
             kept,
             kind,
-            directory,
+            directory: Arc::new(directory),
             metrics,
             events,
+            writer: Writer::new(stored),
+            saves: Saves::none(),
             save_every: None,
             seconds_before: 0.0,
             kernel_before: Kernel::best().name().to_owned(),
-            started: now,
-            saved: now,
-            saving: Duration::ZERO,
+            started: Instant::now(),
         }
     }
 
@@ -275,12 +342,16 @@ impl<K: Kind> Run<K> {
         self.kind.done() >= self.config.length()
     }
 
-    /// One iteration; saves now and then. If learning fails, the last good state is saved first, where there is one.
+    /// One iteration; begins a save now and then. If learning fails, the last good state is saved first, where there is one.
+    /// An error may be that of a save that was begun earlier.
     pub fn iterate(&mut self) -> Result<Progress<K::Report>, RunError> {
         self.advance().map_err(|reason| self.directory.explain(reason))
     }
 
     fn advance(&mut self) -> Result<Progress<K::Report>, RunError> {
+        if let Some(ended) = self.writer.ended() {
+            self.saves.note(ended?);
+        }
         let report = self.kind.step().map_err(|reason| self.stopped(reason))?;
         let mut progress = Progress { report, seconds: self.seconds(), saved: false };
         let row: Vec<f64> = K::columns().iter().map(|column| column.of(&progress)).collect();
@@ -291,12 +362,14 @@ impl<K: Kind> Run<K> {
         progress.report = K::check(progress.report).map_err(|reason| self.stopped(reason))?;
         let due = match self.save_every {
             Some(iterations) => self.kind.iteration().is_multiple_of(iterations),
-            // A large archive takes its time to write: most of it should go into the search.
-            None => self.saved.elapsed() > (50 * self.saving).clamp(SAVE_EVERY, SAVE_AT_LEAST_EVERY),
+            None => !self.writer.is_busy() && self.saves.checkpoint_is_due(),
         };
         progress.saved = due || self.is_finished();
-        if progress.saved {
+        if self.is_finished() {
             self.save()?;
+        } else if due {
+            self.settle()?;
+            self.begin_save(self.saves.results_are_due())?;
         }
         Ok(progress)
     }
@@ -310,24 +383,55 @@ impl<K: Kind> Run<K> {
         reason
     }
 
-    /// Writes a checkpoint and the results as they are now.
+    /// Writes a checkpoint and the results as they are now, and waits until they are on the disk.
     pub fn save(&mut self) -> Result<(), RunError> {
-        let begun = Instant::now();
+        // If the save before has failed, this one writes all that it should have.
+        if let Some(Ok(written)) = self.writer.wait() {
+            self.saves.note(written);
+        }
+        self.begin_save(true)?;
+        self.settle()
+    }
+
+    /// Waits for the save under way, if there is one.
+    fn settle(&mut self) -> Result<(), RunError> {
+        if let Some(ended) = self.writer.wait() {
+            self.saves.note(ended?);
+        }
+        Ok(())
+    }
+
+    /// Takes a snapshot of the state, and has it written while the run goes on.
+    fn begin_save(&mut self, results: bool) -> Result<(), RunError> {
         self.directory.still_here()?;
+        let head = self.directory.file(K::CHECKPOINT);
         let state = Saving {
             config: &self.config,
             kept: &self.kept,
             kernel: Kernel::best().name(),
-            state: self.kind.state(),
+            state: self.kind.record(&self.config)?,
             seconds: self.seconds(),
         };
-        self.metrics.sync()?;
-        checkpoint::save(&self.directory.file(K::CHECKPOINT), &state)?;
-        drop(state);
-        self.kind.write_results(&self.config, &self.directory)?;
-        self.saved = Instant::now();
-        self.saving = begun.elapsed();
+        let record = postcard::to_stdvec(&state).map_err(|e| RunError::Output {
+            path: head.clone(),
+            problem: format!("the state cannot be written down: {e}"),
+        })?;
+        let results = match results {
+            true => Some((self.directory.file(K::RESULTS), self.kind.results(&self.config)?)),
+            false => None,
+        };
+        let (directory, metrics) = (Arc::clone(&self.directory), self.metrics.clone());
+        let iteration = self.kind.iteration();
+        let job = Job { directory, metrics, head, iteration, record, results };
+        self.writer.begin(job, self.kind.rows())?;
+        self.saves.checkpoint = Instant::now();
         Ok(())
+    }
+
+    /// Makes sure that checkpoint and results are those of the last iteration.
+    pub(crate) fn save_if_changed(&mut self) -> Result<(), RunError> {
+        self.settle()?;
+        if self.saves.results_of == Some(self.kind.iteration()) { Ok(()) } else { self.save() }
     }
 
     fn write_config(&self) -> Result<(), RunError> {

@@ -2,8 +2,8 @@
 //!
 //! Three nouns. A *configuration* is a typed record that is checked before anything starts and saved, whole, beside
 //! the results ([`settings`] says how files and arguments make one). A [`RunDirectory`] is a folder that one process at a time may write; files in it appear complete or not
-//! at all. A *checkpoint* is all state of a run in one file with a checksum: a run that is killed and resumed gives the
-//! bytes of one that was left alone.
+//! at all. A *checkpoint* is all state of a run, in files with checksums: a run that is killed and resumed gives the bytes
+//! of one that was left alone.
 //!
 //! There are two kinds of run: [`ppo`], one policy on the task's own reward, and [`train`], a search for many. What a
 //! search has found is one file ([`SavedArchive`]) that everything else reads; [`operations`] are what one does with it. A
@@ -15,6 +15,7 @@ mod column;
 mod directory;
 mod driver;
 mod error;
+mod finished;
 mod memory;
 mod metrics;
 pub mod npz;

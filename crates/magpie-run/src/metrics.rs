@@ -12,7 +12,7 @@ use crate::directory::{read, write_whole};
 use crate::error::RunError;
 
 /// A table whose first column is the iteration.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Metrics {
     path: PathBuf,
     missing: Option<String>,

@@ -192,12 +192,12 @@ impl EnvOverrides {
         )?)
     }
 
-    /// Warnings about a robot that does not fit the task, in sentences; worlds that come with magpie need no trial.
+    /// Warnings about a robot that does not fit the task or the world, in sentences; tasks as published need no trial.
     ///
     /// # Errors
     /// If nothing can be learned in this world.
     pub fn examine(&self, task: &str) -> Result<Vec<String>, RunError> {
-        if self.task.is_none() && self.robot.is_none() {
+        if *self == EnvOverrides::default() {
             return Ok(Vec::new());
         }
         let task = self.task(task)?;

@@ -6,9 +6,10 @@ mod point_mass;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use magpie_learn::Actions;
 use magpie_rewards::ModelName;
 use magpie_run::load_archive;
-use magpie_run::train::{Budget, Config, TrainRun};
+use magpie_run::train::{Budget, Config, OwnParts, TrainRun};
 use magpie_settings::Method;
 
 #[test]
@@ -16,12 +17,13 @@ fn a_search_runs_and_resumes_in_another_simulator() {
     let env = point_mass::environment();
     let mut config = Config::for_environment(&env, ModelName::True, Method::Magpie, Budget::Quick);
     (config.iterations, config.search.environments, config.search.branches) = (2, 48, 10);
-    (config.search.actor, config.search.critic) = (8, 8);
+    (config.search.actor, config.search.critic, config.search.actions) = (8, 8, Actions::Mean);
     (config.search.episodes, config.search.gradient_iterations, config.search.walk_iterations) = (2, 2, 2);
     let folder = tempfile::tempdir().unwrap();
     let [whole, halves] = ["whole", "halves"].map(|name| folder.path().join(name));
     let start = |config: &Config, path| {
-        TrainRun::start_in(Arc::clone(&env), config.clone(), path, &mut |_| ControlFlow::Continue(()))
+        let own = OwnParts::default();
+        TrainRun::start_in(Arc::clone(&env), own, config.clone(), path, &mut |_| ControlFlow::Continue(()))
             .unwrap()
     };
     let finish = |mut run: TrainRun| {
@@ -31,10 +33,12 @@ fn a_search_runs_and_resumes_in_another_simulator() {
     };
     finish(start(&config, &whole));
     finish(start(&Config { iterations: 1, ..config.clone() }, &halves));
-    finish(TrainRun::resume_in(Arc::clone(&env), &halves, Some(2)).unwrap());
+    finish(TrainRun::resume_in(Arc::clone(&env), OwnParts::default(), &halves, Some(2)).unwrap());
     let [whole, halves] =
         [whole, halves].map(|path| load_archive(&path.join("archive.safetensors")).unwrap());
     assert!(whole.elites.len() > 10, "{}", whole.elites.len());
     assert_eq!(whole, halves);
+    // They say how they acted.
+    assert_eq!(whole.about.actions, Actions::Mean);
     assert_eq!((whole.about.task.as_str(), whole.about.measure.as_str()), ("point_mass", "place"));
 }

@@ -17,7 +17,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for _ in 0..iterations {
         let report = search.iterate()?;
         let m = report.metrics;
-        let Some(ppga) = report.ppga() else { continue };
+        let Some(ppga) = report.ppgas().next() else { continue };
         println!(
             "{:4} QD-Score {:9.0} coverage {:5.2} % best {:7.1} mean {:6.1} new {:3} accepted {:3} restarts {} \
              search policy {:6.1} | gradients {:.2} s evaluation {:.2} archive {:.3} walk {:.2}",

@@ -6,51 +6,52 @@ use magpie_nn::ShapeError;
 use magpie_qd::{Acceptance, Archive, ArchivePair, Cells, Cvt, Grid, QdOffset};
 use magpie_settings::{Method, SettingError, Settings, When, above, above_to, settings, words};
 
-use crate::emitter::EmitterName;
+use crate::bonus::Novelty;
+use crate::emitter::{EmitterConfig, EmitterName, candidates};
 
 settings! {
     /// Everything that decides the course of a search, besides task, reward and seed.
     pub struct SearchConfig {
         /// E: environments side by side. More give less noisy directions, in proportion to the time. At least one for each gradient.
-        environments: u32 = 3000, by [Budget], in 1..=1_000_000;
+        environments: u32 = 3000, by [Budget], in 1..=1_000_000, when PPGA;
         /// λ: branches tried in an iteration.
-        branches: u32 = 300, in 1..=10_000;
+        branches: u32 = 300, in 1..=10_000, when PPGA;
         /// Whole episodes by which each branch is judged; the paper's E/λ. An elite that was judged by few was lucky.
         episodes: u32 = 10, in 1..=10_000;
         /// Whether each copy, and the search policy on its walk, is tried like a branch after each rollout too: more policies to choose
         /// from, for nothing but their episodes. Both archives take them; xNES does not learn from them.
-        intermediate_policies: bool = false, magpie true, since "0.1.0" before false, was "waypoints";
+        intermediate_policies: bool = false, magpie true, since "0.1.0" before false, was "waypoints", when PPGA;
         /// Whether measures are steered away from the ends of their ranges, and paid as distances from the end to leave, so that they
         /// never cost anything. At its end a measure has nowhere to grow, and where every step costs something it pays to fall over.
-        measure_shaping: bool = false, magpie true, since "0.1.0" before false, was "inward";
+        measure_shaping: bool = false, magpie true, since "0.1.0" before false, was "inward", when PPGA;
         /// N1: rollouts that each copy learns from before its gradient is taken.
-        gradient_iterations: u32 = 10, in 1..=10_000;
+        gradient_iterations: u32 = 10, in 1..=10_000, when PPGA;
         /// N2: rollouts of the walk.
-        walk_iterations: u32 = 10, in 1..=10_000;
+        walk_iterations: u32 = 10, in 1..=10_000, when PPGA;
         /// Iterations of slow growth (less than a fifth of the mean so far, in qd_score_offset) after which the search restarts from
         /// another elite; 0 waits until no branch is accepted, which with noisy evaluations can take forever.
-        patience: u32 = 0, magpie 3, in 0..=10_000, since "0.1.0" before 0;
+        patience: u32 = 0, magpie 3, in 0..=10_000, since "0.1.0" before 0, when PPGA;
         /// σ0: spread of the coefficients of xNES at the start and after a restart, in lengths of a gradient. Lower it if most branches are
         /// worse than the search policy.
-        sigma0: f64 = 1.0, by [Task], in above(0.0);
+        sigma0: f64 = 1.0, by [Task], in above(0.0), when PPGA;
         /// Whether actions become as noisy as at the start (log σ = 0) with every iteration.
-        reset_log_std: bool = true, by [Task];
+        reset_log_std: bool = true, by [Task], when PPGA;
         /// The archives.
         archive: ArchiveConfig;
         /// What draws the search to behaviour that nobody in the archive shows.
-        curiosity: Curiosity;
+        curiosity: Curiosity, when PPGA;
         /// Units in each of the two hidden layers of a critic. With 256 three quarters of what learning costs is the critic's.
-        critic: u32 = 256, magpie 64, in 1..=4096, since "0.1.0" before 256;
+        critic: u32 = 256, magpie 64, in 1..=4096, since "0.1.0" before 256, when PPGA;
         /// Who proposes policies, one after the other in every iteration; a name can stand more than once.
         emitters: Vec<EmitterName> = vec![EmitterName::Ppga], since "0.1.0" before vec!["ppga"];
         /// How policies act while they are evaluated.
         actions: Actions = Actions::Sampled, since "0.1.0" before "drawn";
         /// Units in each of the two hidden layers of an actor.
         actor: u32 = 128, in 1..=4096, since "0.1.0" before 128;
-        /// How elites have children.
-        iso_line: IsoLineConfig, when When::Has("search.emitters", "iso_line");
+        /// Of emitters that have settings of their own.
+        emitter: EmitterConfig;
         /// How copies and search policy learn.
-        train: TrainConfig;
+        train: TrainConfig, when PPGA;
     }
 }
 
@@ -109,7 +110,9 @@ settings! {
     retired { credit = 1.0, when CURIOUS; }
 }
 
-/// Without a bonus nobody asks what earns it.
+/// What only PPGA asks.
+const PPGA: When = When::Has("search.emitters", "ppga");
+/// Without a bonus nothing else about it matters.
 const CURIOUS: When = When::NonZero("search.curiosity.weight");
 const FRONTIER: When = When::On("search.curiosity.frontier");
 
@@ -137,20 +140,6 @@ words! {
 }
 
 words! {
-    /// What makes behaviour new.
-    pub enum Novelty {
-        /// Its cell is empty: 1, otherwise 0. The paper's.
-        Empty = "empty",
-        /// The share of empty cells around it, nearer ones counting more: there is something to climb before the first
-        /// empty cell is reached.
-        Density = "density",
-        /// 1/√(1 + n), when n episodes have been judged to lie in its cell before: what chance alone reaches is soon paid no
-        /// more.
-        Visits = "visits",
-    }
-}
-
-words! {
     /// Which archive says what is known.
     pub enum ReferenceArchive {
         /// The soft one. It never takes what returns less than its threshold_min, so that such behaviour stays new for ever.
@@ -170,23 +159,13 @@ words! {
     }
 }
 
-settings! {
-    /// Children of two elites.
-    #[derive(Copy)]
-    pub struct IsoLineConfig {
-        /// Children in an iteration.
-        children: u32 = 300, in 1..=10_000, since "0.1.0" before 300;
-        /// σ_iso: spread around the line, of each weight.
-        sigma_iso: f64 = 0.01, in 0.0..=100.0, since "0.1.0" before 0.01;
-        /// σ_line: spread along the line, in lengths of the way between the parents.
-        sigma_line: f64 = 0.2, in 0.0..=100.0, since "0.1.0" before 0.2;
-        /// How far apart parents may be along each axis.
-        reach: f64 = 8.0, in 0.0.., unit "cells", since "0.1.0" before 8.0;
-    }
-}
-
 /// Cells that an archive may have.
 const MOST_CELLS: f64 = 1e7;
+
+/// Cells along each of so many measures.
+fn most_along(measures: usize) -> u32 {
+    (MOST_CELLS.powf(1.0 / measures as f64) + 1e-6).floor() as u32
+}
 
 /// Cells of a CVT archive: their neighbourhoods take time in proportion to the square.
 const MOST_CENTROIDS: u32 = 20_000;
@@ -221,7 +200,7 @@ impl SearchConfig {
             sigma0,
             reset_log_std,
             archive: ArchiveConfig {
-                resolution: if env.measure_size() > 2 { 10 } else { 50 },
+                resolution: if env.measure_size() > 2 { most_along(env.measure_size()).min(10) } else { 50 },
                 learning_rate: archive_learning_rate,
                 threshold_min,
                 qd_offset,
@@ -234,13 +213,18 @@ impl SearchConfig {
         config
     }
 
-    /// Policies that an iteration tries: the search policy, branches, and intermediate policies of one copy for the objective, of one
-    /// for each of the `measures` and of the walk.
+    /// Policies that an iteration tries, of all emitters; with this many `measures`.
     pub fn candidates(&self, measures: usize) -> u64 {
-        let (n1, n2) = (u64::from(self.gradient_iterations), u64::from(self.walk_iterations));
-        let intermediate_policies =
-            if self.intermediate_policies { (measures as u64 + 1) * n1 + n2 } else { 0 };
-        1 + u64::from(self.branches) + intermediate_policies
+        self.emitters.iter().map(|&name| candidates(name, self, measures)).sum()
+    }
+
+    /// Emitters that train agents.
+    pub fn learners(&self) -> usize {
+        self.emitters.iter().filter(|&&name| name == EmitterName::Ppga).count()
+    }
+
+    fn learns(&self) -> bool {
+        self.learners() > 0
     }
 
     /// Actor and critics of policies of `env`.
@@ -261,6 +245,17 @@ impl SearchConfig {
                 Ok(Cvt::uniform(&lower, &upper, cells, SAMPLES_PER_CELL * cells, 0)?.into())
             }
         }
+    }
+
+    /// Whether an archive of `env` with these cells is of this configuration.
+    pub(crate) fn are_cells_of(&self, cells: &Cells, env: &Environment) -> Result<bool, magpie_qd::Error> {
+        Ok(match (self.archive.kind, cells) {
+            (ArchiveKind::Grid, Cells::Grid(grid)) => *grid == self.grid(env)?,
+            (ArchiveKind::Cvt, Cells::Cvt(cvt)) => {
+                (cvt.count(), cvt.measure_dim()) == (self.archive.cells as usize, env.measure_size())
+            }
+            _ => false,
+        })
     }
 
     /// The grid over the measures of `env`.
@@ -287,19 +282,24 @@ impl SearchConfig {
         self.check_ranges()?;
         let copies = measures as u32 + 1;
         let range = format!("{copies}, one for each gradient, to 1000000");
-        SettingError::unless(self.environments >= copies, "environments", self.environments, range)?;
+        let enough = !self.learns() || self.environments >= copies;
+        SettingError::unless(enough, "environments", self.environments, range)?;
         let all = self.candidates(measures).saturating_mul(self.episodes.into());
         let range = format!(
             "so few that an iteration has at most {MOST_EPISODES} episodes, intermediate policies included"
         );
         SettingError::unless(all <= MOST_EPISODES, "episodes", self.episodes, range)?;
-        let most = (MOST_CELLS.powf(1.0 / measures as f64) + 1e-6).floor() as u32;
+        let most = most_along(measures);
         let resolution = self.archive.resolution;
         let range = format!("from 1 to {most}: at most {MOST_CELLS} cells in all");
-        SettingError::unless(resolution <= most, "archive.resolution", resolution, range)?;
+        let fits = self.archive.kind != ArchiveKind::Grid || resolution <= most;
+        SettingError::unless(fits, "archive.resolution", resolution, range)?;
         let named = !self.emitters.is_empty() && self.emitters.len() <= MOST_EMITTERS;
         let range = format!("a list of 1 to {MOST_EMITTERS} names");
-        SettingError::unless(named, "emitters", self.emitters.len(), range)?;
+        SettingError::unless(named, "emitters", format!("a list of {}", self.emitters.len()), range)?;
+        if !self.learns() {
+            return Ok(());
+        }
         // The smallest batch is that of a copy.
         self.train.check((self.environments / copies) as usize).map_err(|error| error.under("train"))
     }

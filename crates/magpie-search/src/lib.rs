@@ -32,18 +32,15 @@ mod rewards;
 mod scheduler;
 mod state;
 
-pub use bonus::{Bonus, EpisodeAccumulator, pay_episodes};
-pub use config::{
-    ArchiveConfig, ArchiveKind, BonusScale, Curiosity, IsoLineConfig, Novelty, ReferenceArchive, Scope,
-    SearchConfig,
-};
-pub use emitter::ppga::PpgaState;
-pub use emitter::{Batch, Emitter, EmitterName, Setup, Told, Turn};
+pub use bonus::{Bonus, EpisodeAccumulator, Novelty, pay_episodes};
+pub use config::{ArchiveConfig, ArchiveKind, BonusScale, Curiosity, ReferenceArchive, Scope, SearchConfig};
+pub use emitter::ppga::{PpgaReport, PpgaSeconds, PpgaState, SearchPolicy};
+pub use emitter::{Batch, Emitter, EmitterConfig, EmitterName, IsoLineConfig, Part, Setup, Told, Turn};
 pub use error::{SearchError, TrainingError};
 pub use evaluator::{EvaluatedPolicy, elite_policy};
 pub use objective::{LearnedReward, Objective};
 pub use phase::PhaseStats;
-pub use report::{EmitterReport, PpgaReport, PpgaSeconds, Report, SearchPolicy};
+pub use report::{EmitterReport, Report};
 pub use rewards::{Rewards, RewardsRecord};
 pub use scheduler::{Parts, Scheduler};
-pub use state::{EmitterRecord, State};
+pub use state::{EmitterRecord, State, StateHead};

@@ -2,8 +2,8 @@
 
 use magpie_qd::Metrics;
 
+use crate::emitter::ppga::PpgaReport;
 use crate::error::TrainingError;
-use crate::phase::PhaseStats;
 
 /// What an iteration gave.
 #[derive(Debug, Clone, PartialEq)]
@@ -39,60 +39,19 @@ pub struct EmitterReport {
     pub ppga: Option<PpgaReport>,
 }
 
-/// What PPGA did in an iteration.
-#[derive(Debug, Clone, PartialEq)]
-pub struct PpgaReport {
-    /// Branches that the soft archive accepted.
-    pub accepted: usize,
-    /// Restarts since the beginning.
-    pub restarts: u64,
-    /// How the search policy did before it walked.
-    pub search_policy: SearchPolicy,
-    /// What the walk was to be paid for: weights of the objective and of each measure.
-    pub walk_coefficients: Vec<f64>,
-    /// Training of the copy that serves the objective.
-    pub gradients: PhaseStats,
-    /// Training of the walk; `None` if the search restarted instead. A walk that failed has left the search policy and
-    /// the reward model where they were; what the branches found is kept.
-    pub walk: Option<Result<PhaseStats, TrainingError>>,
-    /// Where its time went.
-    pub seconds: PpgaSeconds,
-}
-
-/// Where the time of PPGA went.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct PpgaSeconds {
-    /// Evaluating the search policy.
-    pub evaluation: f64,
-    /// Gradients, and making branches.
-    pub gradients: f64,
-    /// Walk.
-    pub walk: f64,
-}
-
-/// How the search policy does.
-#[derive(Debug, Clone, PartialEq)]
-pub struct SearchPolicy {
-    /// Mean true return.
-    pub objective: f64,
-    /// Mean length of its episodes.
-    pub length: f64,
-}
-
 impl Report {
-    /// What the first PPGA did, if there is one.
-    pub fn ppga(&self) -> Option<&PpgaReport> {
-        self.emitters.iter().find_map(|emitter| emitter.ppga.as_ref())
+    /// What each PPGA did.
+    pub fn ppgas(&self) -> impl DoubleEndedIterator<Item = &PpgaReport> {
+        self.emitters.iter().filter_map(|emitter| emitter.ppga.as_ref())
     }
 
     /// Restarts of all emitters since the beginning.
     pub fn restarts(&self) -> u64 {
-        self.emitters.iter().filter_map(|emitter| emitter.ppga.as_ref()).map(|ppga| ppga.restarts).sum()
+        self.ppgas().map(|ppga| ppga.restarts).sum()
     }
 
     /// Why training failed, if it did.
     pub fn failed_walk(&self) -> Option<&TrainingError> {
-        let walks = self.emitters.iter().filter_map(|emitter| emitter.ppga.as_ref()?.walk.as_ref());
-        walks.filter_map(|walk| walk.as_ref().err()).next()
+        self.ppgas().filter_map(|ppga| ppga.walk.as_ref()).filter_map(|walk| walk.as_ref().err()).next()
     }
 }

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use magpie_envs::Environment;
 use magpie_learn::LearnerFactory;
-use magpie_qd::{ArchivePair, Candidate, Metrics, Provenance};
+use magpie_qd::{ArchivePair, Candidate, Cells, Metrics, Provenance};
 use magpie_random::Stream;
 
 use crate::bonus::{self, Bonus};
@@ -79,7 +79,9 @@ impl Parts {
 impl Scheduler {
     /// A search at its beginning.
     pub fn start(parts: Parts) -> Result<Scheduler, SearchError> {
-        let mut search = Scheduler::assemble(parts)?;
+        parts.config.check(parts.env.measure_size())?;
+        let cells = parts.config.cells(&parts.env)?;
+        let mut search = Scheduler::assemble(parts, cells)?;
         search.take_turns(|_, active, turn| active.emitter.start(turn))?;
         search.commit()?;
         Ok(search)
@@ -87,7 +89,13 @@ impl Scheduler {
 
     /// A search that goes on from a state of one with the same parts.
     pub fn resume(parts: Parts, state: State) -> Result<Scheduler, SearchError> {
-        let mut search = Scheduler::assemble(parts)?;
+        // Centroids take minutes to compute, and the state has them.
+        let cells = state.archives.cells();
+        parts.config.check(parts.env.measure_size())?;
+        if !parts.config.are_cells_of(cells, &parts.env)? {
+            return Err(SearchError::Foreign("cells of the archive"));
+        }
+        let mut search = Scheduler::assemble(parts, cells.clone())?;
         let names = state.emitters.iter().map(|record| record.name.as_str());
         let size = |state: &State| {
             let solutions = state.archives.solutions();
@@ -96,7 +104,6 @@ impl Scheduler {
         let fits = [
             (size(&state) == size(&search.state), "size of the policy"),
             (names.eq(search.emitters.iter().map(|active| active.emitter.name())), "emitters"),
-            (state.archives.cells() == search.state.archives.cells(), "cells of the archive"),
             (
                 state.archives.soft().acceptance() == search.state.archives.soft().acceptance(),
                 "rule of the soft archive",
@@ -110,11 +117,10 @@ impl Scheduler {
         Ok(search)
     }
 
-    fn assemble(parts: Parts) -> Result<Scheduler, SearchError> {
+    fn assemble(parts: Parts, cells: Cells) -> Result<Scheduler, SearchError> {
         let Parts { env, config, objective, seed, emitters: others, bonus, learner } = parts;
-        config.check(env.measure_size())?;
         let networks = config.networks(&env)?;
-        let cells = config.cells(&env)?;
+        let count = cells.count();
         let bonus = bonus.or_else(|| bonus::build(&config.curiosity, &cells));
         let archives = ArchivePair::new(
             cells,
@@ -122,7 +128,7 @@ impl Scheduler {
             networks.policy_len(),
             normaliser_len(env.observation_size()),
         )?;
-        let setup = Setup { env, networks, config, learner };
+        let setup = Setup { env, networks, config, cells: count, learner };
         let mut emitters = Vec::new();
         for &name in &setup.config.emitters {
             let seed = seed_of_emitter(seed, emitters.len());

@@ -131,7 +131,7 @@ fn without_an_elite_to_start_from_a_restart_still_walks() {
     let mut search = Scheduler::start(parts(|config| config.archive.threshold_min = 1e9)).unwrap();
     let before = ppga(&search).agent.weights.policy;
     let report = search.iterate().unwrap();
-    assert_eq!((report.ppga().unwrap().accepted, report.restarts()), (0, 1));
+    assert_eq!((report.ppgas().next().unwrap().accepted, report.restarts()), (0, 1));
     assert!(ppga(&search).agent.weights.policy != before);
 }
 
@@ -200,7 +200,7 @@ fn intermediate_policies_fill_cells_and_xnes_does_not_learn_from_them() {
 fn crowd() -> Parts {
     parts(|config| {
         config.emitters = vec![EmitterName::Ppga, EmitterName::IsoLine, EmitterName::Ppga];
-        config.iso_line.children = 9;
+        config.emitter.iso_line.children = 9;
         config.actions = magpie_learn::Actions::Mean;
         config.archive.kind = magpie_search::ArchiveKind::Cvt;
         config.archive.cells = 20;
@@ -239,7 +239,7 @@ fn several_emitters_run_side_by_side_and_resume_exactly() {
 fn iso_line_alone_fills_an_empty_archive() {
     let alone = parts(|config| {
         config.emitters = vec![EmitterName::IsoLine];
-        config.iso_line.children = 40;
+        config.emitter.iso_line.children = 40;
         config.archive.resolution = 50;
     });
     let mut search = Scheduler::start(alone).unwrap();

@@ -22,7 +22,7 @@ fn golden_ebc_bonus() {
         let (measures, dones) = (golden.numbers(&name("measures")), golden.flags(&name("dones")));
 
         for (scope, title) in
-            [(Scope::Window, "rollout"), (Scope::Segment, "segment"), (Scope::Episode, "carryseg")]
+            [(Scope::Window, "window"), (Scope::Segment, "segment"), (Scope::Episode, "carryseg")]
         {
             let bonus = golden.numbers(&name(&format!("{title}_bonus")));
             let mut rollout = RolloutBuffer::new(environments, steps, 1, 1, dims);

@@ -50,12 +50,11 @@ impl When {
 
 /// `deciding` if one of the conditions is that, its contrary if all are known not to be.
 fn decide(conditions: &[When], config: &Table, deciding: bool) -> Option<bool> {
-    let found = conditions.iter().map(|condition| condition.holds(config));
-    found.fold(Some(!deciding), |sofar, now| match (sofar, now) {
-        (Some(value), _) | (_, Some(value)) if value == deciding => Some(deciding),
-        (None, _) | (_, None) => None,
-        _ => Some(!deciding),
-    })
+    let found: Vec<Option<bool>> = conditions.iter().map(|condition| condition.holds(config)).collect();
+    match found.contains(&Some(deciding)) {
+        true => Some(deciding),
+        false => (!found.contains(&None)).then_some(!deciding),
+    }
 }
 
 /// The value of a dotted key.

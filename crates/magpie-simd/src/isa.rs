@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::str::FromStr;
+use std::sync::OnceLock;
 
 use fearless_simd::{Level, Simd};
 
@@ -30,6 +31,9 @@ pub trait Task {
     fn run<S: Simd>(self, token: S) -> Self::Output;
 }
 
+/// The environment variable that chooses the instruction set of a process, to get the same bits on another machine.
+pub const ISA_VARIABLE: &str = "MAGPIE_ISA";
+
 /// A name that is no instruction set of this machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownIsa {
@@ -37,9 +41,16 @@ pub struct UnknownIsa {
 }
 
 impl Isa {
-    /// The fastest one.
+    /// The fastest one, or the one that the environment variable [`ISA_VARIABLE`] names, if this machine has it.
     pub fn best() -> Isa {
-        Isa::available().next().unwrap_or(Isa(Kind::Portable))
+        static BEST: OnceLock<Isa> = OnceLock::new();
+        let fastest = || Isa::available().next().unwrap_or(Isa(Kind::Portable));
+        *BEST.get_or_init(|| Isa::chosen().ok().flatten().unwrap_or_else(fastest))
+    }
+
+    /// The one that [`ISA_VARIABLE`] names; `None` if it is not set.
+    pub fn chosen() -> Result<Option<Isa>, UnknownIsa> {
+        std::env::var(ISA_VARIABLE).ok().filter(|name| !name.is_empty()).map(|name| name.parse()).transpose()
     }
 
     /// All that this machine has, fastest first.

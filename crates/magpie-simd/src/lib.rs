@@ -45,7 +45,7 @@ mod transcendental;
 mod transpose;
 
 pub use fearless_simd::Simd;
-pub use isa::{Isa, Task, UnknownIsa};
+pub use isa::{ISA_VARIABLE, Isa, Task, UnknownIsa};
 pub use lanes::{LANES, Lanes, Pack};
 pub use number::{Mask, Number, PackOf, Scalar};
 pub use peak::peak_gflops;

@@ -14,6 +14,9 @@ const STEPS: usize = 100;
 /// No robot of this size should be faster (m/s): springs that are too stiff for the time step are.
 const FASTEST: f32 = 100.0;
 
+/// A robot whose fastest body stays below this (m/s) does not move.
+const SLOWEST: f32 = 1e-3;
+
 /// Episodes that last no longer than this with any of the actions tried teach nothing.
 const SHORTEST: usize = 4;
 
@@ -24,7 +27,8 @@ const DEEPEST: f64 = 0.05;
 /// Runs sixteen short episodes, one without any action and fifteen with random actions. Returns warnings, in sentences.
 ///
 /// # Errors
-/// If nothing can be learned: no actuators, or no episode that survives its first step.
+/// If nothing can be learned: no actuators, no episode that survives its first step, or physics that leaves the range of
+/// numbers.
 pub fn examine(
     task: &Task,
     robot: &Robot,
@@ -36,6 +40,9 @@ pub fn examine(
     let mut warnings: Vec<String> = in_the_ground(robot).into_iter().collect();
     let Trial { lengths, fastest } = try_out(task, robot, perturbation);
     let longest = lengths.iter().copied().max().unwrap_or(0);
+    if !fastest.is_finite() {
+        return Err(EnvironmentError::Explodes { robot: robot.name.clone() });
+    }
     if longest == 0 {
         return Err(EnvironmentError::NoSurvivor {
             task: task.name.clone(),
@@ -53,12 +60,16 @@ pub fn examine(
             healthy(task)
         ));
     }
-    if fastest.is_nan() || fastest > FASTEST {
-        let speed =
-            if fastest.is_finite() { format!("{fastest:.0} m/s") } else { "beyond all numbers".to_owned() };
+    if fastest > FASTEST {
         warnings.push(format!(
-            "robot {:?}: random actions drive a body to {speed}, so the physics is unstable and returns mean nothing; \
+            "robot {:?}: random actions drive a body to {fastest:.0} m/s, so the physics is unstable and returns mean nothing; \
              lower the stiffness of joints or the strength of actuators, or raise world.substeps",
+            robot.name
+        ));
+    }
+    if fastest < SLOWEST {
+        warnings.push(format!(
+            "robot {:?}: in {STEPS} steps with random actions nothing moves; raise world.control_dt or the strength of actuators",
             robot.name
         ));
     }
@@ -90,7 +101,7 @@ fn try_out(task: &Task, robot: &Robot, perturbation: &Perturbation) -> Trial {
         for v in vel[..lived].chunks_exact(3) {
             let speed = (v[0] * v[0] + v[1] * v[1] + v[2] * v[2]).sqrt();
             // NaN stays.
-            if !(speed <= trial.fastest) && !trial.fastest.is_nan() {
+            if speed.is_nan() || speed > trial.fastest {
                 trial.fastest = speed;
             }
         }
@@ -196,9 +207,24 @@ mod tests {
 
     #[test]
     fn unstable_physics_is_a_warning() {
-        let stiff = HOPPER.replace("stiffness = 10000", "stiffness = 800000");
+        let stiff = HOPPER.replace("stiffness = 10000", "stiffness = 200000");
         assert_ne!(stiff, HOPPER);
         let warnings = examined("hopper", &stiff).unwrap();
         assert!(warnings.iter().any(|warning| warning.contains("the physics is unstable")), "{warnings:?}");
+    }
+    #[test]
+    fn physics_beyond_all_numbers_is_refused() {
+        let stiff = HOPPER.replace("stiffness = 10000", "stiffness = 800000");
+        assert_ne!(stiff, HOPPER);
+        let error = examined("hopper", &stiff).unwrap_err();
+        assert!(error.contains("beyond all numbers"), "{error}");
+    }
+
+    #[test]
+    fn a_robot_that_never_moves_is_a_warning() {
+        let slow = HOPPER.replace("control_dt = 0.008", "control_dt = 1e-6");
+        assert_ne!(slow, HOPPER);
+        let warnings = examined("hopper", &slow).unwrap();
+        assert!(warnings.iter().any(|warning| warning.contains("nothing moves")), "{warnings:?}");
     }
 }

@@ -83,6 +83,15 @@ pub enum EnvironmentError {
         /// The robot.
         robot: String,
     },
+    /// The physics leaves the range of numbers.
+    #[error(
+        "robot {robot:?}: random actions drive a body beyond all numbers; lower the stiffness of joints or the strength of \
+         actuators, or raise world.substeps"
+    )]
+    Explodes {
+        /// The robot.
+        robot: String,
+    },
     /// Every episode is over at once.
     #[error(
         "no episode of robot {robot:?} on {task} survives its first step: {start}; {healthy}; use a task file whose \

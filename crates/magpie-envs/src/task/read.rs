@@ -7,6 +7,7 @@ use magpie_settings::{DataFault, Row, parse_data_file, read_data_file};
 
 use super::file::{DimensionEntry, HealthyEntry, MeasureEntry, TaskFile};
 use super::{Healthy, Reward, SearchHints, Task, TaskRobot};
+use crate::environment::MOST_MEASURES;
 use crate::measure::{Measure, MeasurePart};
 use crate::rigid_bodies::EnvironmentError;
 
@@ -34,9 +35,6 @@ const KIND: &str = "task file";
 
 /// An episode of more steps than this is a typing error.
 const MOST_STEPS: i64 = 1_000_000;
-
-/// Pictures show dimensions in pairs; more than this nobody can read.
-const MOST_DIMENSIONS: usize = 16;
 
 impl Task {
     /// Reads a task from the text of a task file. `origin` says in error messages where the text is from; a robot file
@@ -105,6 +103,12 @@ impl Task {
     }
 }
 
+/// Larger numbers in a task are mistakes.
+const LARGEST: f64 = 1e12;
+
+/// Letters in the name of a task.
+const LONGEST_NAME: usize = 60;
+
 /// Checks the file and makes the task. A task that comes with magpie has no folder.
 fn build(file: TaskFile, folder: Option<&Path>) -> Result<Task, DataFault> {
     let fault = |field: &str, found: String, remedy: &str| Err(DataFault::new(field, found, remedy));
@@ -113,6 +117,10 @@ fn build(file: TaskFile, folder: Option<&Path>) -> Result<Task, DataFault> {
         // Folders of runs are named after it.
         let found = format!("found {:?}", file.name);
         return fault("name", found, "use letters, digits, `-`, `_` and `.`, a letter or digit first");
+    }
+    if file.name.chars().count() > LONGEST_NAME {
+        let found = format!("found {} letters", file.name.chars().count());
+        return fault("name", found, "folders are named after it: use at most 60");
     }
     if folder.is_some() && TASKS.contains(&file.name.as_str()) {
         let found = format!("a task {:?} comes with magpie", file.name);
@@ -177,10 +185,13 @@ fn robot(name: &str, folder: &Path) -> Result<TaskRobot, DataFault> {
 }
 
 fn finite(table: &str, values: &[(&str, f64)]) -> Result<(), DataFault> {
-    match values.iter().find(|(_, value)| !value.is_finite()) {
-        Some((key, value)) => {
-            Err(DataFault::new(format!("{table}.{key}"), format!("found {value}"), "write a finite number"))
-        }
+    // Rewards are computed in single precision.
+    match values.iter().find(|(_, value)| !(*value as f32).is_finite() || value.abs() > LARGEST) {
+        Some((key, value)) => Err(DataFault::new(
+            format!("{table}.{key}"),
+            format!("found {value:?}"),
+            format!("write a number from {:?} to {LARGEST:?}", -LARGEST),
+        )),
         None => Ok(()),
     }
 }
@@ -238,6 +249,17 @@ fn check_hints(hints: &SearchHints) -> Result<(), DataFault> {
         Some((key, value)) => {
             Err(DataFault::new(format!("search.{key}"), format!("found {value:?}"), "must be above zero"))
         }
+        None if archive_learning_rate > 1.0 || rate > 1.0 => {
+            let (key, value) = match archive_learning_rate > 1.0 {
+                true => ("archive_learning_rate", archive_learning_rate),
+                false => ("learning_rate", rate),
+            };
+            Err(DataFault::new(
+                format!("search.{key}"),
+                format!("found {value:?}"),
+                "must be above 0 and at most 1",
+            ))
+        }
         None => Ok(()),
     }
 }
@@ -248,8 +270,11 @@ fn range(field: &str, Row([low, high]): Row<f64, 2>, open: bool) -> Result<[f64;
     if low.partial_cmp(&high) != Some(std::cmp::Ordering::Less) {
         return Err(DataFault::new(field, found(), "the lower end must come first, and be smaller"));
     }
-    if !open && !(low.is_finite() && high.is_finite()) {
-        return Err(DataFault::new(field, found(), "both ends must be finite"));
+    if !(open || low.abs() <= LARGEST && high.abs() <= LARGEST) {
+        return Err(DataFault::new(field, found(), format!("both ends must lie within ±{LARGEST:?}")));
+    }
+    if !open && low as f32 >= high as f32 {
+        return Err(DataFault::new(field, found(), "the ends are too close together to be told apart"));
     }
     Ok([low, high])
 }
@@ -278,7 +303,7 @@ fn measures(entries: &[MeasureEntry]) -> Result<Vec<Measure>, DataFault> {
 
 fn measure(entry: &MeasureEntry) -> Result<Measure, DataFault> {
     let at = format!("measure {:?}", entry.name);
-    if !(1..=MOST_DIMENSIONS).contains(&entry.dimensions.len()) {
+    if !(1..=MOST_MEASURES).contains(&entry.dimensions.len()) {
         let found = format!("found {} dimensions", entry.dimensions.len());
         return Err(DataFault::new(format!("{at}.dimensions"), found, "give between 1 and 16"));
     }

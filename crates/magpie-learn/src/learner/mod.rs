@@ -1,6 +1,6 @@
 //! Learners: from a rollout, whose rewards have been decided, to a better agent.
 //!
-//! To add one: a file beside [`ppo`](self), and its place in [`build`].
+//! To add one: a file beside [`ppo`](self), and its place in the list [`LearnerName`] with [`build`].
 
 pub mod gae;
 mod ppo;
@@ -11,6 +11,7 @@ use std::sync::Arc;
 use magpie_nn::Kernel;
 use magpie_nn::ppo::PpoStats;
 use magpie_random::Draws;
+use magpie_settings::words;
 use serde::{Deserialize, Serialize};
 
 use crate::agent::{Agent, Networks};
@@ -36,9 +37,19 @@ pub trait Learner: Send + Debug {
 /// Makes a learner for each agent that is to be trained.
 pub type LearnerFactory = Arc<dyn Fn(&TrainConfig, &Networks) -> Box<dyn Learner> + Send + Sync>;
 
+words! {
+    /// The learners that a configuration can name.
+    pub enum LearnerName {
+        /// Proximal policy optimisation: the paper's.
+        Ppo = "ppo",
+    }
+}
+
 /// The learner that the configuration names, multiplying with `kernel`.
 pub(crate) fn build(config: &TrainConfig, networks: &Networks, kernel: Kernel) -> Box<dyn Learner> {
-    Box::new(PpoLearner::new(config, networks, kernel))
+    match config.learner {
+        LearnerName::Ppo => Box::new(PpoLearner::new(config, networks, kernel)),
+    }
 }
 
 /// What an update did: means over its minibatches.

@@ -25,7 +25,9 @@ pub struct Kernel {
 impl Kernel {
     /// The fastest one.
     pub fn best() -> Kernel {
-        Kernel { isa: Isa::best(), amx: Amx::detect() }
+        // Who asks for an instruction set wants its bits.
+        let amx = if matches!(Isa::chosen(), Ok(None)) { Amx::detect() } else { None };
+        Kernel { isa: Isa::best(), amx }
     }
 
     /// All that this machine has, fastest first.

@@ -54,7 +54,7 @@ pub(super) fn robot(file: RobotFile) -> Result<Robot, Fault> {
 
     let World { control_dt, gravity, linear_velocity_exponent, angular_velocity_exponent, .. } = file.world;
     Ok(Robot {
-        control_dt: positive("world", "control_dt", control_dt)?,
+        control_dt: time_step(control_dt)?,
         substeps: substeps(file.world.substeps)?,
         gravity: vector("world", "gravity", gravity)?,
         linear_velocity_exponent: single("world", "linear_velocity_exponent", linear_velocity_exponent)?,
@@ -179,6 +179,18 @@ fn axes(at: &str, key: &str, letters: Option<&str>, otherwise: [bool; 3]) -> Res
         }
     }
     Ok(named)
+}
+
+/// Shorter steps do not move a robot in single precision.
+fn time_step(seconds: f64) -> Result<f64, Fault> {
+    match positive("world", "control_dt", seconds)? {
+        step if (0.99e-6..=1.0).contains(&step) => Ok(step),
+        _ => Err(Fault::new(
+            "world.control_dt",
+            format!("found {seconds:?}"),
+            "must be between 1e-6 and 1 (seconds)",
+        )),
+    }
 }
 
 fn substeps(n: i64) -> Result<usize, Fault> {

@@ -1,5 +1,8 @@
 //! The parameters of the elites, the bulk of all memory.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use super::elite::Candidate;
 use crate::error::Error;
 use serde::{Deserialize, Serialize};
@@ -9,17 +12,53 @@ use serde::{Deserialize, Serialize};
 /// Rows are allocated one by one when a cell is first occupied and overwritten in place after that. A single
 /// growing vector would, at the moment it grows, hold old and new copy at once: three times the final size in
 /// the worst case.
+///
+/// Rows are shared with those who are still writing them to a disk: a cell that gets another row meanwhile gets
+/// it in new memory, and the old one stays as it was ([`Solutions::row`]).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Solutions {
     solution_len: usize,
     extra_len: usize,
-    rows: Vec<Option<Row>>,
+    rows: Vec<Option<Arc<Row>>>,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-struct Row {
+/// What is kept of the solution in a cell.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Row {
     solution: Box<[f32]>,
     extra: Box<[f64]>,
+    /// Not written down: it tells rows apart within one process.
+    #[serde(skip, default = "next_version")]
+    version: u64,
+}
+
+/// No two rows of a process have the same version, whatever archives they belong to.
+fn next_version() -> u64 {
+    static LAST: AtomicU64 = AtomicU64::new(0);
+    LAST.fetch_add(1, Ordering::Relaxed)
+}
+
+impl PartialEq for Row {
+    fn eq(&self, other: &Row) -> bool {
+        (&self.solution, &self.extra) == (&other.solution, &other.extra)
+    }
+}
+
+impl Row {
+    /// The parameters.
+    pub fn solution(&self) -> &[f32] {
+        &self.solution
+    }
+
+    /// The extra fields.
+    pub fn extra(&self) -> &[f64] {
+        &self.extra
+    }
+
+    /// A number that changes whenever a cell gets another row; each process counts anew.
+    pub fn version(&self) -> u64 {
+        self.version
+    }
 }
 
 impl Solutions {
@@ -38,10 +77,20 @@ impl Solutions {
         self.extra_len
     }
 
+    /// Number of cells.
+    pub fn cells(&self) -> usize {
+        self.rows.len()
+    }
+
     /// Parameters and extra fields of `cell`, if any.
     pub fn get(&self, cell: usize) -> Option<(&[f32], &[f64])> {
-        let row = self.rows.get(cell)?.as_ref()?;
+        let row = self.row(cell)?;
         Some((&row.solution, &row.extra))
+    }
+
+    /// The row of `cell`, if any. A clone of the pointer costs nothing and keeps the row as it is now.
+    pub fn row(&self, cell: usize) -> Option<&Arc<Row>> {
+        self.rows.get(cell)?.as_ref()
     }
 
     /// Stores the row of `cell`, in place of what was there. Public so that rows can be restored from a file
@@ -50,21 +99,26 @@ impl Solutions {
         if solution.len() != self.solution_len || extra.len() != self.extra_len {
             return Err(Error::Record("row of parameters or extra fields of wrong length"));
         }
-        match self.rows.get_mut(cell) {
-            None => return Err(Error::Record("row beyond the last cell")),
-            Some(Some(row)) => {
+        let slot = self.rows.get_mut(cell).ok_or(Error::Record("row beyond the last cell"))?;
+        match slot.as_mut().and_then(Arc::get_mut) {
+            Some(row) => {
                 row.solution.copy_from_slice(solution);
                 row.extra.copy_from_slice(extra);
+                row.version = next_version();
             }
-            Some(empty) => *empty = Some(Row { solution: solution.into(), extra: extra.into() }),
+            None => {
+                let (solution, extra) = (solution.into(), extra.into());
+                *slot = Some(Arc::new(Row { solution, extra, version: next_version() }));
+            }
         }
         Ok(())
     }
 
     /// Bytes held by the rows.
     pub fn bytes(&self) -> usize {
-        let row = |row: &Row| size_of_val(&*row.solution) + size_of_val(&*row.extra);
-        self.rows.iter().flatten().map(row).sum::<usize>() + self.rows.capacity() * size_of::<Option<Row>>()
+        let row = |row: &Arc<Row>| size_of::<Row>() + size_of_val(&*row.solution) + size_of_val(&*row.extra);
+        let pointers = self.rows.capacity() * size_of::<Option<Arc<Row>>>();
+        self.rows.iter().flatten().map(row).sum::<usize>() + pointers
     }
 
     /// Whether a candidate has the declared lengths.
@@ -88,7 +142,7 @@ impl Solutions {
         }
         for (cell, row) in self.rows.iter().enumerate() {
             let fits =
-                |row: &Row| row.solution.len() == self.solution_len && row.extra.len() == self.extra_len;
+                |row: &Arc<Row>| row.solution.len() == self.solution_len && row.extra.len() == self.extra_len;
             if !row.as_ref().is_none_or(fits) {
                 return Err(Error::Record("row of parameters or extra fields of wrong length"));
             }
@@ -97,5 +151,33 @@ impl Solutions {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_shared_row_stays_as_it_was() {
+        let mut solutions = Solutions::new(2, 2, 1);
+        solutions.set(1, &[1.0, 2.0], &[3.0]).unwrap();
+        let before = Arc::clone(solutions.row(1).unwrap());
+        solutions.set(1, &[4.0, 5.0], &[6.0]).unwrap();
+        assert_eq!((before.solution(), before.extra()), (&[1.0, 2.0][..], &[3.0][..]));
+        assert_eq!(solutions.get(1), Some((&[4.0, 5.0][..], &[6.0][..])));
+        assert_ne!(before.version(), solutions.row(1).unwrap().version());
+    }
+
+    #[test]
+    fn every_change_is_a_new_version_and_no_change_is_none() {
+        let mut solutions = Solutions::new(2, 1, 1);
+        let mut seen = std::collections::BTreeSet::new();
+        for (cell, value) in [(0, 1.0), (1, 1.0), (0, 2.0), (0, 2.0)] {
+            solutions.set(cell, &[value], &[0.0]).unwrap();
+            assert!(seen.insert(solutions.row(cell).unwrap().version()));
+        }
+        let versions = |of: &Solutions| [0, 1].map(|cell| of.row(cell).unwrap().version());
+        assert_eq!(versions(&solutions), versions(&solutions.clone()));
     }
 }

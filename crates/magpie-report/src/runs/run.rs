@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use magpie_demos::Demonstrations;
-use magpie_run::{ArchiveOutline, Reevaluation, load_outline};
+use magpie_run::operations::open_outline;
+use magpie_run::{ArchiveOutline, Reevaluation};
 
 use super::progress::{self, Metric, Row};
 use super::settings::Settings;
@@ -51,9 +52,7 @@ impl Run {
                 Vec::new()
             }
         };
-        let archive = load_outline(&folder.join("archive.safetensors"))
-            .map_err(|e| note(format!("its archive is not shown: {e}")))
-            .ok();
+        let archive = open_outline(folder).map_err(|e| note(format!("its archive is not shown: {e}"))).ok();
         if rows.is_empty() && archive.as_ref().is_none_or(|archive| archive.elites.is_empty()) {
             note("it has made no iteration yet, and is left out".to_owned());
             return Ok(None);

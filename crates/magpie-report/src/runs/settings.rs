@@ -8,7 +8,8 @@ use std::path::Path;
 
 use magpie_demos::Demonstrations;
 use magpie_rewards::ModelName;
-use magpie_run::settings::{bring_up_to_date, idle_for, is_retired, read_text};
+use magpie_run::settings::{bring_up_to_date, idle_for, is_retired, read_text, registry};
+use magpie_settings::Kind;
 use toml::{Table, Value};
 
 use crate::error::ReportError;
@@ -51,8 +52,12 @@ impl Settings {
         flatten("", &Value::Table(table.clone()), &mut others);
         let mut take = |key: &str| others.remove(key).ok_or_else(|| wrong(format!("there is no `{key}`")));
         let no = |key: &str, found: &str| wrong(format!("`{key}` is {found}"));
-        let task = take("task")?;
-        let measure = take("measure")?;
+        let mut name = |key: &str| match take(key)? {
+            // They become parts of the names of files.
+            plain if plain.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | '.')) => Ok(plain),
+            other => Err(wrong(format!("`{key}` is {other:?}: there is no {key} of such a name"))),
+        };
+        let (task, measure) = (name("task")?, name("measure")?);
         let model = take("reward.model")?;
         let model = model.parse::<ModelName>().map_err(|e| wrong(e.to_string()))?;
         let seed = take("seed")?;
@@ -65,12 +70,12 @@ impl Settings {
         // What has no effect tells no runs apart.
         others.retain(|key, _| idle_for(key, &table).is_none());
         // Files lie in the folder, all under the same name: what is in them tells them apart.
-        for (key, content) in
-            [("demos.file", demonstrations as fn(&Path) -> Option<Vec<u8>>), ("world.robot", robot)]
-        {
-            if let Some(file) = others.get_mut(key) {
-                let name = Path::new(&*file).file_name().unwrap_or_default();
-                *file = content(&folder.join(name)).map_or_else(
+        for setting in registry().iter().filter(|setting| setting.kind == Kind::Path) {
+            if let Some(file) = others.get_mut(&setting.key) {
+                let path = folder.join(Path::new(&*file).file_name().unwrap_or_default());
+                let content =
+                    if setting.key == "demos.file" { demonstrations(&path) } else { text_of(&path) };
+                *file = content.map_or_else(
                     || "that cannot be read".to_owned(),
                     |bytes| format!("{:08x}", crc32fast::hash(&bytes)),
                 );
@@ -97,7 +102,7 @@ fn demonstrations(path: &Path) -> Option<Vec<u8>> {
     Demonstrations::load(path).ok()?.anonymous().to_bytes().ok()
 }
 
-fn robot(path: &Path) -> Option<Vec<u8>> {
+fn text_of(path: &Path) -> Option<Vec<u8>> {
     Some(read_text(path).ok()?.into_bytes())
 }
 
@@ -145,17 +150,21 @@ mod tests {
                 "reward.gail.rate",
                 "reward.scaled",
                 "reward.thinning",
+                "search.actions",
+                "search.actor",
+                "search.archive.kind",
                 "search.branches",
                 "search.critic",
-                "search.curiosity.reference_archive",
-                "search.curiosity.on_termination",
                 "search.curiosity.frontier",
                 "search.curiosity.novelty",
+                "search.curiosity.on_termination",
+                "search.curiosity.reference_archive",
                 "search.curiosity.scale",
                 "search.curiosity.weight",
+                "search.emitters",
+                "search.intermediate_policies",
                 "search.measure_shaping",
-                "search.patience",
-                "search.intermediate_policies"
+                "search.patience"
             ]
         );
         // What is said and what has not been asked yet are the same.

@@ -1,5 +1,6 @@
 //! What an archive is about, and how that is written down.
 
+use magpie_envs::MOST_MEASURES;
 use magpie_learn::Actions;
 use magpie_nn::Shape;
 use magpie_qd::{Cells, Cvt, Grid};
@@ -9,7 +10,7 @@ use crate::error::RunError;
 use crate::world::EnvOverrides;
 
 /// What an archive is about, and how its elites act.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct About {
     /// The task.
     pub task: String,
@@ -124,9 +125,6 @@ pub(super) struct Facts {
     /// The numbers of `centroids`, if that was asked for.
     pub centroids: Option<Vec<f64>>,
 }
-
-/// More than any task has; pictures show them in pairs.
-const MOST_MEASURES: usize = 16;
 
 impl Record {
     pub(super) fn to_json(about: &About) -> serde_json::Result<String> {

@@ -27,6 +27,8 @@ pub struct OutlinedElite {
     pub length: f64,
     /// Mean measures.
     pub measures: Vec<f64>,
+    /// Iteration it was found in.
+    pub iteration: u64,
 }
 
 /// An archive without its policies.
@@ -43,6 +45,11 @@ impl ArchiveOutline {
     pub fn metrics(&self) -> Metrics {
         let scores = self.elites.iter().map(|e| (e.objective, e.length));
         Metrics::of(scores, self.about.cells.count(), QdOffset::PerStep(self.about.qd_offset))
+    }
+
+    /// The elite with the highest objective.
+    pub fn best(&self) -> Option<&OutlinedElite> {
+        self.elites.iter().reduce(|best, next| if next.objective > best.objective { next } else { best })
     }
 
     /// A number that changes with the elites: what tells a result about this archive from one about an earlier.
@@ -66,6 +73,7 @@ impl From<&SavedArchive> for ArchiveOutline {
             objective: e.objective,
             length: e.length,
             measures: e.measures.clone(),
+            iteration: e.iteration,
         });
         ArchiveOutline { about: archive.about.clone(), elites: outlined.collect() }
     }
@@ -74,8 +82,11 @@ impl From<&SavedArchive> for ArchiveOutline {
 /// Reads all of an archive but its policies, and checks that it makes sense.
 pub fn load_outline(path: &Path) -> Result<ArchiveOutline, RunError> {
     let mut file = Tensors::open(path)?;
-    let entry = file.head["__metadata__"]["magpie"].as_str().unwrap_or_default();
-    let record = Record::parse(entry).map_err(|e| file.damaged(e))?;
+    let foreign = |problem: String| RunError::Foreign { path: path.to_owned(), problem };
+    let entry = file.head["__metadata__"]["magpie"].as_str();
+    let entry = entry
+        .ok_or_else(|| foreign("it is a safetensors file, but not an archive of magpie's".to_owned()))?;
+    let record = Record::parse(entry).map_err(foreign)?;
     let dims = record.measures().map_err(|e| file.damaged(e))?;
     let size =
         |head: &Value, name: &str, i: usize| head[name]["shape"][i].as_u64().unwrap_or_default() as usize;
@@ -90,6 +101,10 @@ pub fn load_outline(path: &Path) -> Result<ArchiveOutline, RunError> {
     let objectives = file.reals("objective", &[elites])?;
     let lengths = file.reals("length", &[elites])?;
     let measures = file.reals("measures", &[elites, dims])?;
+    let iterations = file.numbers("iteration", "I64", &[elites], i64::from_le_bytes)?;
+    if iterations.iter().any(|&i| i < 0) {
+        return Err(file.damaged("iteration should be at least 0".to_owned()));
+    }
     let ascending = cells.windows(2).all(|pair| pair[0] < pair[1]);
     if !ascending || cells.iter().any(|&c| c < 0 || c as usize >= about.cells.count()) {
         return Err(file.damaged("index should hold numbers of cells in ascending order".to_owned()));
@@ -99,6 +114,7 @@ pub fn load_outline(path: &Path) -> Result<ArchiveOutline, RunError> {
         objective: objectives[i],
         length: lengths[i],
         measures: measures[i * dims..][..dims].to_vec(),
+        iteration: iterations[i] as u64,
     };
     Ok(ArchiveOutline { about, elites: (0..elites).map(elite).collect() })
 }

@@ -4,7 +4,7 @@ use magpie_learn::Actions;
 use magpie_nn::Shape;
 use magpie_qd::{Cells, Metrics};
 
-use super::OpenArchive;
+use crate::archive::ArchiveOutline;
 
 /// What an archive holds.
 #[derive(Debug, Clone, PartialEq)]
@@ -51,8 +51,8 @@ pub struct BestElite {
 }
 
 /// Says what an archive holds.
-pub fn archive_info(open: &OpenArchive) -> ArchiveInfo {
-    let (about, elites) = (&open.archive.about, &open.archive.elites);
+pub fn archive_info(archive: &ArchiveOutline) -> ArchiveInfo {
+    let ArchiveOutline { about, elites } = archive;
     let length = elites.iter().map(|e| e.length).sum::<f64>() / elites.len() as f64;
     ArchiveInfo {
         task: about.task.clone(),
@@ -65,9 +65,9 @@ pub fn archive_info(open: &OpenArchive) -> ArchiveInfo {
             Cells::Grid(grid) => Some(grid.dims().to_vec()),
             Cells::Cvt(_) => None,
         },
-        metrics: open.archive.metrics(),
+        metrics: archive.metrics(),
         qd_offset: about.qd_offset,
-        best: open.archive.best().map(|best| BestElite {
+        best: archive.best().map(|best| BestElite {
             cell: about.cell_name(best.cell),
             objective: best.objective,
             iteration: best.iteration,
@@ -82,19 +82,21 @@ pub fn archive_info(open: &OpenArchive) -> ArchiveInfo {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::operations::open_outline;
     use crate::operations::tests::{CELLS, hopper};
 
     #[test]
     fn grids_and_tessellations_are_described() {
         for (cells, grid, best) in [(CELLS[0], Some(vec![5]), "3"), (CELLS[1], None, "2")] {
-            let (_folder, mut open) = hopper(cells());
-            let info = archive_info(&open);
-            assert_eq!((info.grid.clone(), info.cells), (grid, open.archive.about.cells.count()));
+            let (folder, open) = hopper(cells());
+            let mut outline = open_outline(folder.path()).unwrap();
+            let info = archive_info(&outline);
+            assert_eq!((info.grid.clone(), info.cells), (grid, outline.about.cells.count()));
             assert_eq!(info.best.map(|b| (b.cell, b.objective)), Some((best.to_owned(), 2.0)));
             assert_eq!((info.length, info.metrics.elites), (Some(10.0), 2));
             assert_eq!(info.parameters, open.archive.elites[0].policy.parameters.len());
-            open.archive.elites.clear();
-            let empty = archive_info(&open);
+            outline.elites.clear();
+            let empty = archive_info(&outline);
             assert_eq!((empty.best, empty.length), (None, None));
         }
     }

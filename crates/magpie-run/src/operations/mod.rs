@@ -1,7 +1,7 @@
 //! What one does with the results of a run: look at them, run them again, hand them on.
 //!
 //! Each operation takes typed options and gives a typed result; none prints, and those that write a file say so. An
-//! archive is opened once ([`OpenArchive`]) and is then shown ([`archive_info`]), run again ([`evaluate_archive`]), drawn
+//! archive is opened once ([`OpenArchive`], or [`open_outline`] to show it with [`archive_info`]) and is then run again ([`evaluate_archive`]), drawn
 //! ([`draw_archive`]), exported ([`export_archive`]) or asked to demonstrate ([`demonstrate`]).
 //! [`check`] tells whether the files of a run are what was written.
 
@@ -23,7 +23,7 @@ pub use evaluate::{
 pub use export::{ExportFormat, export_archive};
 pub use import::{ImportOptions, import_demonstrations};
 pub use inspect::{ArchiveInfo, BestElite, archive_info};
-pub use open::{OpenArchive, holds_archive};
+pub use open::{OpenArchive, holds_archive, open_outline};
 pub use output::may_write;
 pub use picture::{ArchivePicture, draw_archive, draw_demonstrations};
 

@@ -6,9 +6,9 @@ use magpie_envs::Environment;
 use magpie_learn::Networks;
 use magpie_nn::Shape;
 
-use crate::archive::{SavedArchive, is_archive, load_archive};
+use crate::archive::{ArchiveOutline, SavedArchive, is_archive, load_archive, load_outline};
 use crate::error::RunError;
-use crate::train::ARCHIVE;
+use crate::train::{ARCHIVE, CHECKPOINT, newer_archive, newer_outline};
 use crate::world::EnvOverrides;
 
 /// An archive, and the file that it was read from: its robot, if it has one of its own, lies beside it.
@@ -21,10 +21,15 @@ pub struct OpenArchive {
 }
 
 impl OpenArchive {
-    /// The archive of a run's folder, or of a file.
+    /// The archive of a run's folder, or of a file. While a run goes on, and if it was killed, its checkpoint may be newer
+    /// than the file in its folder; then it is the one that is read.
     pub fn open(run: &Path) -> Result<OpenArchive, RunError> {
         let path = archive_file(run);
-        Ok(OpenArchive { archive: load_archive(&path)?, path })
+        let archive = match if run.is_dir() { newer_archive(run)? } else { None } {
+            Some(newer) => newer,
+            None => load_archive(&path)?,
+        };
+        Ok(OpenArchive { archive, path })
     }
 
     /// Where it lies.
@@ -46,6 +51,14 @@ impl OpenArchive {
     }
 }
 
+/// The same without policies, of which not a byte is read from an archive's file: megabytes become kilobytes.
+pub fn open_outline(run: &Path) -> Result<ArchiveOutline, RunError> {
+    match if run.is_dir() { newer_outline(run)? } else { None } {
+        Some(newer) => Ok(newer),
+        None => load_outline(&archive_file(run)),
+    }
+}
+
 /// The archive's file: that of the folder of a run, or `run` itself.
 fn archive_file(run: &Path) -> PathBuf {
     if run.is_dir() { run.join(ARCHIVE) } else { run.to_owned() }
@@ -53,7 +66,10 @@ fn archive_file(run: &Path) -> PathBuf {
 
 /// Whether there is an archive to open, and not a single policy; a file that cannot be read is an error.
 pub fn holds_archive(run: &Path) -> Result<bool, RunError> {
-    if run.is_dir() { Ok(run.join(ARCHIVE).is_file()) } else { is_archive(run) }
+    match run.is_dir() {
+        true => Ok([ARCHIVE, CHECKPOINT].iter().any(|file| run.join(file).is_file())),
+        false => is_archive(run),
+    }
 }
 
 /// Refuses an environment that an actor can not act in.

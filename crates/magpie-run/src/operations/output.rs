@@ -7,10 +7,11 @@ use crate::driver::METRICS;
 use crate::error::RunError;
 
 /// What runs leave in their folders.
-const FILES_OF_A_RUN: [&str; 10] = [
+const FILES_OF_A_RUN: [&str; 11] = [
     crate::train::ARCHIVE,
     CONFIG,
     crate::train::DEMONSTRATIONS,
+    crate::finished::FILE,
     crate::tensorboard::FILE,
     LOCK,
     METRICS,

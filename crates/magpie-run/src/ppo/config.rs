@@ -37,10 +37,10 @@ impl Config {
     }
 
     fn in_world(world: &EnvOverrides, task: &str, seed: u64, steps: u64) -> Result<Config, RunError> {
-        let dt = world.task(task)?.robot()?.control_dt;
+        let dt = world.robot(&world.task(task)?)?.control_dt;
         let mut train = TrainConfig { rollout_length: 64, target_kl: 0.02, ..TrainConfig::default() };
         train.stop_after = StopAfter::Minibatch;
-        // By the time step of the task's own robot: with steps of 8 ms, 0.99 looks less than a second ahead, and a walker learns to dive instead of to walk.
+        // By the robot's time step: with steps of 8 ms, 0.99 looks less than a second ahead, and a walker learns to dive instead of to walk.
         train.gamma = if dt < 0.02 { 0.995 } else { 0.99 };
         train.ppo.adam.learning_rate = 3e-4;
         Ok(Config { task: task.to_owned(), seed, steps, train, ..Config::default() })

@@ -9,8 +9,8 @@ use serde::Serialize;
 
 use super::config::Config;
 use super::metrics::COLUMNS;
+use crate::checkpoint::WriteResults;
 use crate::column::Column;
-use crate::directory::RunDirectory;
 use crate::driver::{self, Kind, Run};
 use crate::error::RunError;
 use crate::memory;
@@ -66,11 +66,12 @@ impl Training {
 
 impl Kind for Training {
     type Config = Config;
-    type State = TrainerState;
+    type Record = TrainerState;
     type Report = Report;
 
     const COMMAND: &'static str = "ppo";
     const CHECKPOINT: &'static str = "checkpoint/trainer";
+    const RESULTS: &'static str = POLICY;
     // An update that fails has changed the agent by then.
     const KEEPS_STATE: bool = false;
 
@@ -98,18 +99,18 @@ impl Kind for Training {
         Ok(Report { iteration: self.trainer.iteration(), steps: self.steps(), last })
     }
 
-    fn state(&self) -> impl Serialize + '_ {
-        self.trainer.save()
+    fn record(&self, _config: &Config) -> Result<impl Serialize + '_, RunError> {
+        Ok(self.trainer.save())
     }
 
-    fn write_results(&self, config: &Config, directory: &RunDirectory) -> Result<(), RunError> {
+    fn results(&self, config: &Config) -> Result<WriteResults, RunError> {
         let file = PolicyFile {
             task: config.task.clone(),
             actor: self.networks.actor.clone(),
             actions: Actions::Mean,
             policy: self.trainer.agent.policy(),
         };
-        save_policy(&directory.file(POLICY), &file)
+        Ok(Box::new(move |path| save_policy(path, &file)))
     }
 }
 
@@ -124,7 +125,7 @@ impl Run<Training> {
 
     /// Goes on with a run, further than first planned if `steps` says so.
     pub fn resume(path: &Path, steps: Option<u64>) -> Result<PpoRun, RunError> {
-        Run::go_on(path, steps, |config: Config, _, state| {
+        Run::go_on(path, steps, |config: Config, _, state, _| {
             config.check()?;
             let mut training = Training::new(&config, config.world.environment(&config.task, None)?)?;
             training.trainer.restore(state).map_err(|e| RunError::Damaged {

@@ -59,7 +59,7 @@ pub struct Reference {
     /// What it is counted in.
     pub unit: Option<&'static str>,
     /// Without this it has no effect.
-    pub when: Option<String>,
+    pub when: Vec<String>,
     /// What it does.
     pub sentence: String,
     /// The first version with it.
@@ -106,7 +106,6 @@ impl Reference {
             Kind::Words(words) => words.iter().map(|word| (word.name, one_line(word.sentence))).collect(),
             _ => Vec::new(),
         };
-        let when: Vec<String> = setting.when.iter().map(ToString::to_string).collect();
         Reference {
             key: setting.key.clone(),
             kind: setting.kind.to_string(),
@@ -115,7 +114,7 @@ impl Reference {
             paper: shown(setting.paper.as_ref()),
             range: setting.range.clone(),
             unit: setting.unit,
-            when: (!when.is_empty()).then(|| when.join(" and ")),
+            when: setting.when.iter().map(ToString::to_string).collect(),
             sentence: setting.sentence.clone(),
             since: setting.since,
             parity: setting.parity,
@@ -242,7 +241,7 @@ pub fn markdown() -> Result<String, RunError> {
          | key | magpie | paper | range | what it does |\n|---|---|---|---|---|"
     );
     for setting in &compared {
-        row(&mut text, setting, &setting.key);
+        row(&mut text, setting, &setting.key, 0);
     }
     text.push_str(PPO);
     let usual = table_of(&ppo::Config::new("walker2d", 0, ppo::Config::default().steps)?);
@@ -250,7 +249,7 @@ pub fn markdown() -> Result<String, RunError> {
         .iter()
         .map(|setting| {
             let default = shown(value(&usual, &setting.key));
-            Reference { magpie: default.clone(), paper: default, when: None, ..Reference::of(setting) }
+            Reference { magpie: default.clone(), paper: default, when: Vec::new(), ..Reference::of(setting) }
         })
         .collect();
     let _ = writeln!(text, "| key | default | of a search, magpie |\n|---|---|---|");
@@ -284,20 +283,33 @@ task's own robot, `train.gamma` is 0.995, else 0.99.
 fn sections(text: &mut String, settings: &[Reference], level: &str) {
     let mut before = None;
     for setting in settings {
+        let of = |setting: &'_ Reference| match setting.key.rsplit_once('.') {
+            Some((table, _)) => table.to_owned(),
+            None => String::new(),
+        };
         let (table, name) = setting.key.rsplit_once('.').unwrap_or(("", &setting.key));
+        // What holds for the whole table is said once.
+        let mut together = settings.iter().filter(|other| of(other) == table).map(|other| &other.when[..]);
+        let first = together.next().unwrap_or_default();
+        let shared = together.fold(first, |shared, when| {
+            let same = shared.iter().zip(when).take_while(|(a, b)| a == b).count();
+            &shared[..same]
+        });
         if before != Some(table) {
             let title = if table.is_empty() { "Top level".to_owned() } else { format!("`[{table}]`") };
-            let _ = writeln!(
-                text,
-                "\n{level} {title}\n\n| key | magpie | paper | range | what it does |\n|---|---|---|---|---|"
-            );
+            let _ = writeln!(text, "\n{level} {title}\n");
+            if !shared.is_empty() {
+                let _ = writeln!(text, "All of this matters only with {}.\n", code(&shared.join(" and ")));
+            }
+            let _ = writeln!(text, "| key | magpie | paper | range | what it does |\n|---|---|---|---|---|");
             before = Some(table);
         }
-        row(text, setting, name);
+        row(text, setting, name, shared.len());
     }
 }
 
-fn row(text: &mut String, setting: &Reference, name: &str) {
+/// A line of a table, whose heading has said the first conditions already.
+fn row(text: &mut String, setting: &Reference, name: &str, said: usize) {
     let Reference { words, magpie, paper, range, unit, when, sentence, parity, kind, .. } = setting;
     let mut what = sentence.clone();
     for (word, meaning) in words {
@@ -306,8 +318,8 @@ fn row(text: &mut String, setting: &Reference, name: &str) {
             what.push('.');
         }
     }
-    if let Some(when) = when {
-        let _ = write!(what, " Matters only with {}.", code(when));
+    if let Some(when) = when.get(said..).filter(|when| !when.is_empty()) {
+        let _ = write!(what, " Matters only with {}.", code(&when.join(" and ")));
     }
     if let Some(parity) = parity {
         let _ = write!(what, " For comparisons: {parity}.");
@@ -469,7 +481,7 @@ mod tests {
             assert!(place.remove(name).is_some(), "{}", setting.key);
             later += 1;
         }
-        assert_eq!(later, 11);
+        assert_eq!(later, 21);
         bring_up_to_date(&mut older);
         for setting in registry() {
             assert_eq!(value(&older, &setting.key), value(&whole, &setting.key), "{}", setting.key);

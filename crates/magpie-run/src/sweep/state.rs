@@ -8,11 +8,13 @@ use magpie_rewards::Progress as Preparation;
 use toml::{Table, Value};
 
 use super::Run;
-use crate::archive::iteration_of;
+use crate::archive::{iteration_of, load_archive};
+use crate::checkpoint;
 use crate::directory::CONFIG;
 use crate::error::RunError;
+use crate::finished;
 use crate::settings::{bring_up_to_date, read_text};
-use crate::train::{ARCHIVE, DEMONSTRATIONS, TrainRun};
+use crate::train::{ARCHIVE, CHECKPOINT, DEMONSTRATIONS, PICTURE, TrainRun};
 use crate::world::{EnvOverrides, ROBOT, TASK};
 
 /// How far a run is.
@@ -20,9 +22,9 @@ use crate::world::{EnvOverrides, ROBOT, TASK};
 pub enum State {
     /// Nothing has been kept yet.
     ToDo,
-    /// So many iterations have been kept.
+    /// This many iterations have been kept. Where that is all of them, a picture or another file is still to be written.
     HalfDone(u64),
-    /// All iterations have been made.
+    /// All iterations have been made, and all files are there.
     Done,
 }
 
@@ -55,15 +57,14 @@ impl Run {
         if let Some(name) = self.other_file(folder)? {
             return Err(other((format!("another {name}"), "in it".to_owned(), "otherwise".to_owned())));
         }
-        // The archive is written just after the checkpoint, so that it may be behind, but never ahead.
-        let made = iteration_of(&folder.join(ARCHIVE)).unwrap_or(0);
-        match made.cmp(&self.config.iterations) {
-            std::cmp::Ordering::Less => Ok(State::HalfDone(made)),
-            std::cmp::Ordering::Equal => Ok(State::Done),
-            std::cmp::Ordering::Greater => {
+        let (made, finished) = made(folder);
+        match made > self.config.iterations {
+            true => {
                 let wanted = self.config.iterations.to_string();
                 Err(other(("iterations".to_owned(), made.to_string(), wanted)))
             }
+            false if finished && made == self.config.iterations => Ok(State::Done),
+            false => Ok(State::HalfDone(made)),
         }
     }
 
@@ -91,13 +92,27 @@ impl Run {
     ) -> Result<TrainRun, RunError> {
         if self.state(folder)? == State::ToDo {
             match TrainRun::start(self.config.clone(), folder, progress) {
-                // Somebody else has started it a moment ago.
+                // Another process has started it a moment ago.
                 Err(RunError::Exists { .. }) => drop(self.state(folder)?),
                 started => return started,
             }
         }
         TrainRun::resume(folder, Some(self.config.iterations))
     }
+}
+
+/// How many iterations the run in a folder has made, and whether all that it writes after the last one is there.
+fn made(folder: &Path) -> (u64, bool) {
+    let archive = folder.join(ARCHIVE);
+    if let Some(made) = finished::iterations(folder).filter(|&made| iteration_of(&archive) == Some(made)) {
+        return (made, true);
+    }
+    if let Some(made) = checkpoint::iteration_of(&folder.join(CHECKPOINT)) {
+        return (made, false);
+    }
+    // Runs of earlier versions, which marked nothing.
+    let made = iteration_of(&archive).unwrap_or(0);
+    (made, folder.join(PICTURE).is_file() && load_archive(&archive).is_ok())
 }
 
 /// The first setting that differs, with both values.

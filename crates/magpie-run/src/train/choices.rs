@@ -164,17 +164,23 @@ pub(crate) fn of_layers(
     }
     let last = |key: &str| layers.iter().rev().find_map(|layer| layer.get(key)).map(|layer| layer.at);
     let at = last("task").unwrap_or(nowhere.at);
+    // A file that describes the world names itself; if a setting chose it, that is where to look first.
+    let chosen = last("world.robot").or_else(|| last("world.task")).or_else(|| last("task"));
+    let of_world = |reason: RunError| match chosen {
+        Some(at @ (Origin::File(_) | Origin::Set(_))) => Fault { at, message: reason.to_string() },
+        _ => Fault::of_world(reason),
+    };
     let mut world = known.world;
     world.lies_in(place.folder);
     let task = find_task(&known.task, &mut world, place, at)?;
     let measure = last("measure").map(|at| (known.measure, at));
     if let Some((measure, at)) = &measure {
-        let of_task = world.task(&task).map_err(Fault::of_world)?;
+        let of_task = world.task(&task).map_err(of_world)?;
         of_task.measure(Some(measure)).map_err(|e| Fault { at: *at, message: e.to_string() })?;
     }
     let measure = measure.as_ref().map(|(measure, _)| measure.as_str());
     let base = Config::in_world(&world, &task, measure, known.reward.model, method, budget);
-    let config = lay_over(&base.map_err(Fault::of_world)?, layers)?;
+    let config = lay_over(&base.map_err(of_world)?, layers)?;
     Ok(Config { task, world, ..config })
 }
 

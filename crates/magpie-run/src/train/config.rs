@@ -1,7 +1,7 @@
 //! What a search run computes.
 
 use magpie_envs::Environment;
-use magpie_rewards::{ModelName, RewardConfig, RewardForm};
+use magpie_rewards::{ModelName, RewardConfig};
 use magpie_search::{BonusScale, Curiosity, SearchConfig};
 use magpie_settings::{Method, SettingError, Settings, When, settings, words};
 
@@ -147,27 +147,19 @@ impl Config {
         let rollout = u64::from(environments).saturating_mul(self.search.train.rollout_length as u64);
         let training =
             rollout.saturating_mul(u64::from(gradient_iterations).saturating_add(walk_iterations.into()));
+        let learners = self.search.learners() as u64;
         let episodes = self.search.candidates(measures).saturating_mul(episodes.into());
         let evaluation = episodes.saturating_mul(horizon.into());
         // The first rollout only looks around.
-        training.saturating_add(evaluation).saturating_mul(self.iterations).saturating_add(rollout)
-    }
-
-    /// Whether no reward is ever positive.
-    fn never_pays(&self) -> bool {
-        let RewardConfig { model, gail, vail, .. } = &self.reward;
-        match model {
-            ModelName::Gail => gail.reward == RewardForm::LogD,
-            ModelName::Vail => vail.reward == RewardForm::LogD,
-            _ => false,
-        }
+        let iteration = training.saturating_mul(learners).saturating_add(evaluation);
+        iteration.saturating_mul(self.iterations).saturating_add(rollout.saturating_mul(learners))
     }
 
     /// Refuses what cannot be run with this many dimensions of measure.
     pub fn check(&self, measures: usize) -> Result<(), RunError> {
         self.check_ranges()?;
         let Curiosity { weight, scale, .. } = self.search.curiosity;
-        let paid = weight == 0.0 || scale != BonusScale::Reward || !self.never_pays();
+        let paid = weight == 0.0 || scale != BonusScale::Reward || !self.reward.is_never_positive();
         let range = "step where reward.gail.reward or reward.vail.reward is log_d, which is never positive";
         SettingError::unless(paid, "search.curiosity.scale", scale, range)?;
         self.reward.check().map_err(|error| error.under("reward"))?;

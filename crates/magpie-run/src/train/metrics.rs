@@ -38,12 +38,18 @@ pub(crate) const COLUMNS: &[Entry] = &[
         |p| p.report.new_cells as f64,
     ),
     Entry::new(
+        "proposed",
+        "policies",
+        "by all emitters: branches, intermediate policies, children of elites; the search policy is not counted",
+        |p| p.report.emitters.iter().map(|emitter| emitter.proposed).sum::<usize>() as f64,
+    ),
+    Entry::new(
         "accepted",
         "branches",
         "those above the threshold of the **soft** archive, several in one cell included. 0 makes a \
          restart, and so may `patience`. It can be below `new_cells`: the result archive takes \
          anything into an empty cell, the soft one nothing below `threshold_min`",
-        |p| of_ppga(p, |ppga| ppga.accepted as f64),
+        |p| of_ppgas(p, |ppga| ppga.accepted as f64),
     ),
     Entry::new(
         "refused",
@@ -101,7 +107,7 @@ pub(crate) const COLUMNS: &[Entry] = &[
         "share of training steps in episodes that fell in empty cells, mean of the first copy and the \
          walk; 0 without a bonus. With another `novelty` than `empty`, how new the steps were in the \
          mean. Episodes that end in a fall count as known in their last rollout, unless `on_termination`",
-        |p| curious_share(p),
+        curious_share,
     ),
     Entry::new(
         "gradient_policy_loss",
@@ -247,7 +253,7 @@ pub(crate) const COLUMNS: &[Entry] = &[
         |p| health(p, "beta"),
     ),
     Entry::new("seconds_gradients", "s", "steps 2 to 4 of this iteration", |p| {
-        clock(of_ppga(p, |ppga| ppga.seconds.gradients))
+        clock(of_ppgas(p, |ppga| ppga.seconds.gradients))
     }),
     Entry::new(
         "seconds_evaluation",
@@ -256,7 +262,7 @@ pub(crate) const COLUMNS: &[Entry] = &[
         |p| clock(evaluation(p)),
     ),
     Entry::new("seconds_archive", "s", "steps 7 and 8", |p| clock(p.report.archive_seconds)),
-    Entry::new("seconds_walk", "s", "steps 9 and 10", |p| clock(of_ppga(p, |ppga| ppga.seconds.walk))),
+    Entry::new("seconds_walk", "s", "steps 9 and 10", |p| clock(of_ppgas(p, |ppga| ppga.seconds.walk))),
     Entry::new(
         "seconds",
         "s",
@@ -267,21 +273,33 @@ pub(crate) const COLUMNS: &[Entry] = &[
 
 /// Of the first PPGA.
 fn of_ppga(p: &Progress, value: fn(&PpgaReport) -> f64) -> f64 {
-    p.report.ppga().map_or(f64::NAN, value)
+    p.report.ppgas().next().map_or(f64::NAN, value)
 }
 
-/// Training of the copies, if there were any.
+/// Of all PPGAs together.
+fn of_ppgas(p: &Progress, value: fn(&PpgaReport) -> f64) -> f64 {
+    p.report.ppgas().map(value).reduce(|a, b| a + b).unwrap_or(f64::NAN)
+}
+
+/// Training of the copies of the first PPGA.
 fn gradients(p: &Progress) -> Option<&PhaseStats> {
-    p.report.ppga().map(|ppga| &ppga.gradients)
+    p.report.ppgas().next().map(|ppga| &ppga.gradients)
 }
 
-/// Training of the walk, if there was one and it did not fail.
+/// Training of a walk, if there was one and it did not fail.
+fn walk_of(ppga: &PpgaReport) -> Option<&PhaseStats> {
+    ppga.walk.as_ref()?.as_ref().ok()
+}
+
+/// That of the first PPGA.
 fn walked(p: &Progress) -> Option<&PhaseStats> {
-    p.report.ppga().and_then(|ppga| ppga.walk.as_ref()?.as_ref().ok())
+    p.report.ppgas().next().and_then(walk_of)
 }
 
+/// All training of the iteration, in its order.
 fn phases(p: &Progress) -> impl DoubleEndedIterator<Item = &PhaseStats> {
-    [gradients(p), walked(p)].into_iter().flatten()
+    let copies = p.report.ppgas().map(|ppga| &ppga.gradients);
+    copies.chain(p.report.ppgas().filter_map(walk_of))
 }
 
 fn of_gradients(p: &Progress, value: fn(&UpdateStats) -> f64) -> f64 {
@@ -294,7 +312,7 @@ fn of_walk(p: &Progress, value: fn(&UpdateStats) -> f64) -> f64 {
 
 /// What the walk was paid for: weight of the objective, and length of the weights of the measures.
 fn weights(p: &Progress) -> [f64; 2] {
-    let coefficients = p.report.ppga().and_then(|ppga| ppga.walk_coefficients.split_first());
+    let coefficients = p.report.ppgas().next().and_then(|ppga| ppga.walk_coefficients.split_first());
     match (walked(p), coefficients) {
         (Some(_), Some((objective, measures))) => {
             [*objective, measures.iter().map(|c| c * c).sum::<f64>().sqrt()]
@@ -316,5 +334,5 @@ fn health(p: &Progress, name: &str) -> f64 {
 
 /// Seconds, those of the search policy included.
 fn evaluation(p: &Progress) -> f64 {
-    p.report.evaluation_seconds + p.report.ppga().map_or(0.0, |ppga| ppga.seconds.evaluation)
+    p.report.evaluation_seconds + p.report.ppgas().map(|ppga| ppga.seconds.evaluation).sum::<f64>()
 }

@@ -5,6 +5,7 @@ mod config;
 mod demos;
 mod metrics;
 mod objective;
+mod recover;
 mod run;
 mod validated;
 
@@ -15,5 +16,7 @@ pub(crate) use config::{FEET_CONTACT, LARGEST_WHOLE};
 pub use demos::Demos;
 pub(crate) use demos::FILE as DEMONSTRATIONS;
 pub(crate) use metrics::COLUMNS;
-pub(crate) use run::{ARCHIVE, Searching};
-pub use run::{Progress, TrainRun};
+pub use recover::rebuild_archive;
+pub(crate) use recover::{newer_archive, newer_outline};
+pub(crate) use run::{ARCHIVE, CHECKPOINT, PICTURE, Searching};
+pub use run::{OwnParts, Progress, TrainRun};

@@ -6,10 +6,11 @@ use std::sync::Arc;
 
 use magpie_demos::Demonstrations;
 use magpie_envs::Environment;
-use magpie_learn::Actions;
+use magpie_learn::LearnerFactory;
+use magpie_qd::Solutions;
 use magpie_rewards::Progress as Preparation;
-use magpie_search::{Objective, Parts, Report, Scheduler, SearchError, State};
-use serde::Serialize;
+use magpie_search::{Bonus, Emitter, Objective, Parts, Report, Scheduler, SearchError, StateHead};
+use serde::{Deserialize, Serialize};
 
 use super::config::Config;
 use super::demos::Demos;
@@ -17,10 +18,12 @@ use super::metrics::COLUMNS;
 use super::objective::RewardModelBuilder;
 use super::validated::ValidatedRun;
 use crate::archive::{About, save_archive};
+use crate::checkpoint::WriteResults;
 use crate::column::Column;
 use crate::directory::RunDirectory;
 use crate::driver::{self, Kind, Plan, Run};
 use crate::error::RunError;
+use crate::finished;
 use crate::operations::{ArchivePicture, draw_archive};
 use crate::world::EnvOverrides;
 
@@ -39,6 +42,18 @@ pub struct Searching {
 
 /// The archive's file.
 pub(crate) const ARCHIVE: &str = "archive.safetensors";
+/// The head of the checkpoint.
+pub(crate) const CHECKPOINT: &str = "checkpoint/search";
+/// The picture of the archive.
+pub(crate) const PICTURE: &str = "plots/archive.png";
+
+/// What a checkpoint keeps of a search beside its solutions: also what the archive is about, so that it can be read from
+/// there without the task.
+#[derive(Serialize, Deserialize)]
+pub struct Record<'a> {
+    pub(super) about: About,
+    pub(crate) search: StateHead<'a>,
+}
 
 impl Searching {
     /// What the archive is about.
@@ -52,7 +67,7 @@ impl Searching {
             ranges,
             cells: self.search.state().archives.cells().clone(),
             actor: search.networks(&self.env)?.actor,
-            actions: Actions::Sampled,
+            actions: search.actions,
             world: world.clone(),
             qd_offset: search.archive.qd_offset,
             iteration: self.search.state().iteration,
@@ -62,11 +77,12 @@ impl Searching {
 
 impl Kind for Searching {
     type Config = Config;
-    type State = State;
+    type Record = Record<'static>;
     type Report = Report;
 
     const COMMAND: &'static str = "train";
-    const CHECKPOINT: &'static str = "checkpoint/search";
+    const CHECKPOINT: &'static str = CHECKPOINT;
+    const RESULTS: &'static str = ARCHIVE;
     const KEEPS_STATE: bool = true;
 
     fn columns() -> &'static [Column<Progress>] {
@@ -101,12 +117,18 @@ impl Kind for Searching {
         }
     }
 
-    fn state(&self) -> impl Serialize + '_ {
-        self.search.state()
+    fn record(&self, config: &Config) -> Result<impl Serialize + '_, RunError> {
+        Ok(Record { about: self.about(config)?, search: self.search.state().head() })
     }
 
-    fn write_results(&self, config: &Config, directory: &RunDirectory) -> Result<(), RunError> {
-        save_archive(&directory.file(ARCHIVE), &self.search.state().archives, &self.about(config)?)
+    fn rows(&self) -> Option<&Solutions> {
+        Some(self.search.state().archives.solutions())
+    }
+
+    fn results(&self, config: &Config) -> Result<WriteResults, RunError> {
+        // Solutions are shared, so that the copy costs next to nothing.
+        let (archives, about) = (self.search.state().archives.clone(), self.about(config)?);
+        Ok(Box::new(move |path| save_archive(path, &archives, &about)))
     }
 }
 
@@ -124,6 +146,24 @@ impl Plan for Config {
     }
 }
 
+/// Parts of a search that no configuration names: they have to be there again to resume it.
+#[derive(Default)]
+pub struct OwnParts {
+    /// Emitters beside those that the configuration names.
+    pub emitters: Vec<Box<dyn Emitter>>,
+    /// A bonus in place of the one that the configuration asks for.
+    pub bonus: Option<Box<dyn Bonus>>,
+    /// Makes learners, in place of the one that the configuration names.
+    pub learner: Option<LearnerFactory>,
+}
+
+impl OwnParts {
+    fn beside(self, named: Parts) -> Parts {
+        let OwnParts { emitters, bonus, learner } = self;
+        Parts { emitters, bonus, learner, ..named }
+    }
+}
+
 impl Run<Searching> {
     /// Starts a run in a new folder. A reward model that has to learn from the demonstrations first tells `progress`
     /// how far it is, and is stopped by it.
@@ -133,23 +173,25 @@ impl Run<Searching> {
         progress: &mut dyn FnMut(Preparation) -> ControlFlow<()>,
     ) -> Result<TrainRun, RunError> {
         let validated = config.validated()?;
-        Run::start_validated(config, validated, path, progress)
+        Run::start_validated(config, OwnParts::default(), validated, path, progress)
     }
 
-    /// Starts a run in an environment of any simulator, which has to be there again to resume it; the configuration's world
+    /// Starts a run with parts of one's own in an environment of any simulator, which has to be there again to resume it; the configuration's world
     /// is not asked.
     pub fn start_in(
         env: Arc<Environment>,
+        own: OwnParts,
         config: Config,
         path: &Path,
         progress: &mut dyn FnMut(Preparation) -> ControlFlow<()>,
     ) -> Result<TrainRun, RunError> {
         let validated = config.validated_in(env)?;
-        Run::start_validated(config, validated, path, progress)
+        Run::start_validated(config, own, validated, path, progress)
     }
 
     fn start_validated(
         config: Config,
+        own: OwnParts,
         validated: ValidatedRun,
         path: &Path,
         progress: &mut dyn FnMut(Preparation) -> ControlFlow<()>,
@@ -164,37 +206,35 @@ impl Run<Searching> {
         };
         Run::begin(config, path, move_in, |config: &Config| {
             let objective = builder.map_or(Ok(Objective::True), |builder| builder.prepared(progress))?;
-            let search = Scheduler::start(Parts::new(
-                Arc::clone(&env),
-                config.search.clone(),
-                objective,
-                config.seed,
-            ))?;
+            let parts = Parts::new(Arc::clone(&env), config.search.clone(), objective, config.seed);
+            let search = Scheduler::start(own.beside(parts))?;
             Ok(Searching { env, search, demonstrations: chosen })
         })
     }
 
     /// Goes on with a run, further than first planned if `iterations` says so.
     pub fn resume(path: &Path, iterations: Option<u64>) -> Result<TrainRun, RunError> {
-        Run::resume_with(path, iterations, Config::validated)
+        Run::resume_with(path, OwnParts::default(), iterations, Config::validated)
     }
 
-    /// Goes on with a run that [`start_in`](Run::start_in) started.
+    /// Goes on with a run that [`start_in`](Run::start_in) started, with the same parts.
     pub fn resume_in(
         env: Arc<Environment>,
+        own: OwnParts,
         path: &Path,
         iterations: Option<u64>,
     ) -> Result<TrainRun, RunError> {
-        Run::resume_with(path, iterations, |config| config.validated_in(env))
+        Run::resume_with(path, own, iterations, |config| config.validated_in(env))
     }
 
     fn resume_with(
         path: &Path,
+        own: OwnParts,
         iterations: Option<u64>,
         validated: impl FnOnce(&Config) -> Result<ValidatedRun, RunError>,
     ) -> Result<TrainRun, RunError> {
-        Run::go_on(path, iterations, |mut config: Config, kept, state: State| {
-            let made = state.iteration;
+        Run::go_on(path, iterations, |mut config: Config, kept, record: Record<'static>, solutions| {
+            let made = record.search.iteration;
             if config.iterations < made.max(1) {
                 return Err(RunError::Value {
                     field: "iterations".to_owned(),
@@ -205,12 +245,11 @@ impl Run<Searching> {
             config.demos = config.demos.unchanged(path, kept.demonstrations)?;
             let ValidatedRun { env, chosen, builder, .. } = validated(&config)?;
             let objective = builder.map_or(Objective::True, RewardModelBuilder::restorable);
-            let search =
-                Scheduler::resume(Parts::new(Arc::clone(&env), config.search, objective, config.seed), state)
-                    .map_err(|e| RunError::Damaged {
-                        path: path.join(Searching::CHECKPOINT),
-                        problem: e.to_string(),
-                    })?;
+            let parts = Parts::new(Arc::clone(&env), config.search, objective, config.seed);
+            let state = record.search.with(solutions);
+            let search = state
+                .and_then(|state| Scheduler::resume(own.beside(parts), state))
+                .map_err(|e| RunError::Damaged { path: path.join(CHECKPOINT), problem: e.to_string() })?;
             Ok(Searching { env, search, demonstrations: chosen })
         })
     }
@@ -237,8 +276,19 @@ impl Run<Searching> {
         self.directory().still_here()?;
         let folder = self.directory().file("plots");
         std::fs::create_dir_all(&folder).map_err(RunError::io(&folder, "making the folder"))?;
-        self.directory().write(&format!("plots/{NAME}.png"), &png)?;
+        self.directory().write(PICTURE, &png)?;
         self.events.picture(about.iteration, NAME, &png)
+    }
+
+    /// Ends a session: saves what has not been saved, draws the archive and, if all iterations have been made, marks the
+    /// run as finished, which is what sweeps believe.
+    pub fn finish(&mut self) -> Result<(), RunError> {
+        self.save_if_changed()?;
+        self.draw()?;
+        if self.is_finished() {
+            finished::mark(self.directory(), self.search().state().iteration)?;
+        }
+        Ok(())
     }
 
     /// Where the demonstrations lie, if they were measured as the run measures.

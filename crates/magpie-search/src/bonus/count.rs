@@ -75,7 +75,7 @@ impl Bonus for VisitCount {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::Novelty;
+    use crate::bonus::Novelty;
     use magpie_qd::{Acceptance, Grid};
 
     #[test]

@@ -7,8 +7,8 @@ use magpie_learn::RolloutBuffer;
 use magpie_qd::{ArchivePair, Cells};
 
 use super::payment::pay_episodes;
-use super::{Bonus, EpisodeAccumulator, empty_share};
-use crate::config::{Curiosity, Novelty};
+use super::{Bonus, EpisodeAccumulator, Novelty, empty_share};
+use crate::config::Curiosity;
 use crate::error::TrainingError;
 
 /// Pays by how empty the archive was around an episode's cell as the phase began.
@@ -35,7 +35,7 @@ impl Bonus for CuriosityBonus {
         let archive = self.config.reference_archive.archive(archives);
         self.novelty = match self.config.pays_for() {
             Novelty::Density => empty_share(&self.cells, self.config.width, archive),
-            Novelty::Empty | Novelty::Visits => {
+            _ => {
                 let is_empty = |cell| f32::from(u8::from(archive.entry(cell).is_none()));
                 (0..self.cells.count()).map(is_empty).collect()
             }

@@ -1,6 +1,6 @@
 //! Bonuses: what a policy earns beside the objective, so that a search goes where it has not been.
 //!
-//! To add one: a file beside [`curiosity`](self), and its place in [`build`].
+//! To add one: a file beside [`curiosity`](self), and its place in the list [`Novelty`] with [`build`].
 
 mod count;
 mod curiosity;
@@ -10,8 +10,9 @@ mod payment;
 
 use magpie_learn::RolloutBuffer;
 use magpie_qd::{ArchivePair, Cells};
+use magpie_settings::words;
 
-use crate::config::{Curiosity, Novelty};
+use crate::config::Curiosity;
 use crate::error::{SearchError, TrainingError};
 use count::VisitCount;
 use curiosity::CuriosityBonus;
@@ -52,6 +53,20 @@ pub trait Bonus: Send + Sync {
             [] => Ok(()),
             _ => Err(SearchError::Foreign("state of the bonus")),
         }
+    }
+}
+
+words! {
+    /// What makes behaviour new.
+    pub enum Novelty {
+        /// Its cell is empty: 1, otherwise 0. The paper's.
+        Empty = "empty",
+        /// The share of empty cells around it, nearer ones counting more: there is something to climb before the first
+        /// empty cell is reached.
+        Density = "density",
+        /// 1/√(1 + n), when n episodes have been judged to lie in its cell before: what chance alone reaches is soon paid no
+        /// more.
+        Visits = "visits",
     }
 }
 

@@ -10,13 +10,28 @@
 use magpie_learn::{Agent, Networks, Policy};
 use magpie_nn::normaliser::{Running, VARIANCE_FLOOR};
 use magpie_random::{Draws, Stream};
+use magpie_settings::settings;
 use rayon::prelude::*;
 
 use super::{Batch, Emitter, Setup, Turn};
 use crate::bonus::Spacing;
-use crate::config::IsoLineConfig;
 use crate::error::SearchError;
 use crate::evaluator::elite_policy;
+
+settings! {
+    /// Children of two elites.
+    #[derive(Copy)]
+    pub struct IsoLineConfig {
+        /// Children in an iteration.
+        children: u32 = 300, in 1..=10_000, since "0.1.0" before 300;
+        /// σ_iso: spread around the line, of each weight.
+        sigma_iso: f64 = 0.01, in 0.0..=100.0, since "0.1.0" before 0.01;
+        /// σ_line: spread along the line, in lengths of the way between the parents.
+        sigma_line: f64 = 0.2, in 0.0..=100.0, since "0.1.0" before 0.2;
+        /// How far apart parents may be along each axis.
+        reach: f64 = 8.0, in 0.0.., unit "cells", since "0.1.0" before 8.0;
+    }
+}
 
 /// The emitter. It carries nothing from one iteration to the next.
 pub(super) struct IsoLine {
@@ -40,12 +55,11 @@ impl IsoLine {
         let pick = |draws: &mut Draws, n: usize| draws.below(n as u32) as usize;
         let pair = |_| {
             let first = pick(&mut draws, cells.len());
-            let near = |other: &&usize| {
-                let apart = positions[first].iter().zip(&positions[**other]).map(|(a, b)| (a - b).abs());
-                **other != first && apart.fold(0.0, f64::max) <= self.config.reach
+            let near = |&other: &usize| {
+                let apart = positions[first].iter().zip(&positions[other]).map(|(a, b)| (a - b).abs());
+                other != first && apart.fold(0.0, f64::max) <= self.config.reach
             };
-            let others: Vec<usize> =
-                (0..cells.len()).collect::<Vec<_>>().iter().filter(near).copied().collect();
+            let others: Vec<usize> = (0..cells.len()).filter(near).collect();
             let second = if others.is_empty() { first } else { others[pick(&mut draws, others.len())] };
             [cells[first], cells[second]]
         };

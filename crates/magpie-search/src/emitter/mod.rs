@@ -1,6 +1,7 @@
 //! Emitters: they propose policies and learn from what became of them.
 //!
-//! To add one: a file beside [`iso_line`](self), and its place in the list [`EmitterName`] with [`build`].
+//! To add one: a file beside [`iso_line`](self), and its place in the lists here: [`EmitterName`],
+//! [`EmitterConfig`] if it has settings, [`candidates`] and [`build`].
 
 mod iso_line;
 pub mod ppga;
@@ -8,15 +9,15 @@ mod turn;
 
 use magpie_learn::Policy;
 use magpie_qd::Insertion;
-use magpie_settings::words;
+use magpie_settings::{When, settings, words};
 
+use crate::config::SearchConfig;
 use crate::error::SearchError;
 use crate::evaluator::EvaluatedPolicy;
-use crate::report::PpgaReport;
 use iso_line::IsoLine;
-use ppga::Ppga;
-pub(crate) use turn::Part;
-pub use turn::{Setup, Turn};
+pub use iso_line::IsoLineConfig;
+use ppga::{Ppga, PpgaReport};
+pub use turn::{Part, Setup, Turn};
 
 /// Proposes policies, and learns from what became of them.
 ///
@@ -86,10 +87,27 @@ words! {
     }
 }
 
+settings! {
+    /// Settings of emitters, a table for each. PPGA's are those of the search itself.
+    #[derive(Copy)]
+    pub struct EmitterConfig {
+        /// How elites have children.
+        iso_line: IsoLineConfig, when When::Has("search.emitters", "iso_line");
+    }
+}
+
+/// Policies that an emitter proposes in an iteration, with this many `measures`.
+pub(crate) fn candidates(name: EmitterName, config: &SearchConfig, measures: usize) -> u64 {
+    match name {
+        EmitterName::Ppga => ppga::candidates(config, measures),
+        EmitterName::IsoLine => config.emitter.iso_line.children.into(),
+    }
+}
+
 /// An emitter that the configuration names; `seed` is its own.
 pub(crate) fn build(name: EmitterName, setup: &Setup, seed: u64) -> Result<Box<dyn Emitter>, SearchError> {
     Ok(match name {
         EmitterName::Ppga => Box::new(Ppga::new(setup, seed)?),
-        EmitterName::IsoLine => Box::new(IsoLine::new(setup.config.iso_line)),
+        EmitterName::IsoLine => Box::new(IsoLine::new(setup.config.emitter.iso_line)),
     })
 }

@@ -20,6 +20,8 @@ pub struct Setup {
     pub networks: Networks,
     /// The configuration.
     pub config: SearchConfig,
+    /// Cells of the archives.
+    pub cells: usize,
     /// Makes learners, if not the one that the configuration names.
     pub(crate) learner: Option<LearnerFactory>,
 }
@@ -54,10 +56,14 @@ pub struct Turn<'a> {
 
 /// Which environments and noise a part of an iteration sees.
 #[derive(Clone, Copy)]
-pub(crate) enum Part {
+pub enum Part {
+    /// What is seen before the first iteration.
     Warmup,
+    /// Training of the copies.
     Gradients,
+    /// Evaluation of the search policy.
     SearchPolicy,
+    /// Training of the search policy.
     Walk,
     /// Of what emitters propose in this round of an iteration.
     Round(u32),
@@ -79,7 +85,7 @@ impl Part {
 
 impl Turn<'_> {
     /// Whole episodes of policies that the emitter wants to know more of before it proposes; their steps are counted.
-    pub(crate) fn evaluate(&mut self, policies: Vec<Policy>, part: Part) -> Vec<EvaluatedPolicy> {
+    pub fn evaluate(&mut self, policies: Vec<Policy>, part: Part) -> Vec<EvaluatedPolicy> {
         let (evaluated, steps) = self.setup.evaluator().evaluate(policies, self.seed_of(part));
         *self.env_steps += steps;
         evaluated
@@ -107,7 +113,7 @@ impl Turn<'_> {
 
     /// Environments and action noise of a part of this iteration: nothing is met twice, not even after a failure, which
     /// would only happen again.
-    pub(crate) fn seed_of(&self, part: Part) -> u64 {
+    pub fn seed_of(&self, part: Part) -> u64 {
         let who = part.number() + 16 * self.failures as u32;
         let mut draws = Stream::new(self.seed, "parts of iterations").draws(who, self.iteration);
         u64::from(draws.bits()) << 32 | u64::from(draws.bits())

@@ -129,7 +129,8 @@ mod tests {
         let search = Agent::new(&networks, 3);
         let grid = config.grid(&env).unwrap();
         let archives = ArchivePair::new(grid, config.acceptance(), 1, 1).unwrap();
-        let setup = Setup { env: Arc::clone(&env), networks: networks.clone(), config, learner: None };
+        let setup =
+            Setup { env: Arc::clone(&env), networks: networks.clone(), config, cells: 2500, learner: None };
         let factory = TrainerFactory {
             env: Arc::clone(&env),
             networks: networks.clone(),

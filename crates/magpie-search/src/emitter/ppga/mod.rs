@@ -25,12 +25,12 @@ use magpie_random::Stream;
 use serde::{Deserialize, Serialize};
 
 use super::{Batch, Emitter, Part, Setup, Told, Turn};
+use crate::config::SearchConfig;
 use crate::error::{SearchError, TrainingError};
 use crate::evaluator::elite_policy;
 use crate::measure_shaping::MeasureShaping;
 use crate::phase::{Phase, PhaseOutput, PhaseStats};
 use crate::record::{decode, encode};
-use crate::report::{PpgaReport, PpgaSeconds, SearchPolicy};
 use crate::reward_mixer::RewardMixer;
 use gradients::Gradients;
 use restart::RestartTarget;
@@ -267,6 +267,54 @@ impl Ppga {
     }
 }
 
+/// What PPGA did in an iteration.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PpgaReport {
+    /// Branches that the soft archive accepted.
+    pub accepted: usize,
+    /// Restarts since the beginning.
+    pub restarts: u64,
+    /// How the search policy did before it walked.
+    pub search_policy: SearchPolicy,
+    /// What the walk was to be paid for: weights of the objective and of each measure.
+    pub walk_coefficients: Vec<f64>,
+    /// Training of the copy that serves the objective.
+    pub gradients: PhaseStats,
+    /// Training of the walk; `None` if the search restarted instead. A walk that failed has left the search policy and
+    /// the reward model where they were; what the branches found is kept.
+    pub walk: Option<Result<PhaseStats, TrainingError>>,
+    /// Where its time went.
+    pub seconds: PpgaSeconds,
+}
+
+/// Where the time of PPGA went.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct PpgaSeconds {
+    /// Evaluating the search policy.
+    pub evaluation: f64,
+    /// Gradients, and making branches.
+    pub gradients: f64,
+    /// Walk.
+    pub walk: f64,
+}
+
+/// How the search policy does.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SearchPolicy {
+    /// Mean true return.
+    pub objective: f64,
+    /// Mean length of its episodes.
+    pub length: f64,
+}
+
+/// Policies that an iteration tries: the search policy, branches, and intermediate policies of one copy for the objective, of
+/// one for each of the measures and of the walk.
+pub(super) fn candidates(config: &SearchConfig, measures: usize) -> u64 {
+    let (n1, n2) = (u64::from(config.gradient_iterations), u64::from(config.walk_iterations));
+    let intermediate = if config.intermediate_policies { (measures as u64 + 1) * n1 + n2 } else { 0 };
+    1 + u64::from(config.branches) + intermediate
+}
+
 impl Emitter for Ppga {
     fn name(&self) -> &'static str {
         "ppga"
@@ -323,14 +371,13 @@ impl Emitter for Ppga {
         let (networks, measures) = (&setup.networks, setup.env.measure_size());
         let (policy, critic) = (networks.policy_len(), networks.critic.parameters());
         let weights = &state.agent.weights;
-        let cells = setup.config.cells(&setup.env)?.count();
         let fits = [
             (weights.policy.len() == policy, "size of the policy"),
             (weights.critic.len() == critic, "size of the critic"),
             (state.critics.len() == measures + 1, "number of critics"),
             (state.critics.iter().all(|c| c.parameters.len() == critic), "size of the critics"),
             (state.xnes.dim() == measures + 1, "dimensions of xNES"),
-            (state.restart_targets.iter().all(|&cell| cell < cells), "cells at which it has restarted"),
+            (state.restart_targets.iter().all(|&cell| cell < setup.cells), "cells at which it has restarted"),
         ];
         if let Some((_, what)) = fits.into_iter().find(|(fits, _)| !fits) {
             return Err(SearchError::Foreign(what));

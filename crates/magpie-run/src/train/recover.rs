@@ -1,0 +1,94 @@
+//! What a search has found, from its checkpoint.
+//!
+//! `archive.safetensors` is written seldom while a search runs, so that the checkpoint of a run that is under way, or was
+//! killed, may be ahead of it. Both hold the same elites, and those who ask for the archive of a run get the newer ones.
+
+use std::path::Path;
+
+use magpie_learn::Policy;
+use magpie_nn::normaliser::Running;
+use magpie_qd::{ArchivePair, Elite};
+
+use super::config::Config;
+use super::run::{ARCHIVE, CHECKPOINT, Record};
+use crate::archive::{
+    About, ArchiveOutline, OutlinedElite, SavedArchive, SavedElite, iteration_of, save_archive,
+};
+use crate::checkpoint::{self, Checkpoint};
+use crate::driver::Saved;
+use crate::error::RunError;
+
+type SavedSearch = Saved<Config, Record<'static>>;
+
+/// Writes the archive that the checkpoint of the run in `folder` holds, with the bytes that the run itself would have
+/// written. Returns the iteration that it is of.
+pub fn rebuild_archive(folder: &Path, to: &Path) -> Result<u64, RunError> {
+    let (about, archives) = of_checkpoint(folder)?;
+    save_archive(to, &archives, &about)?;
+    Ok(about.iteration)
+}
+
+/// The archive in the checkpoint of the run in `folder`, if that is newer than the archive's file.
+pub(crate) fn newer_archive(folder: &Path) -> Result<Option<SavedArchive>, RunError> {
+    if !checkpoint_is_newer(folder) {
+        return Ok(None);
+    }
+    let (about, archives) = of_checkpoint(folder)?;
+    let elites = archives.elites().map(|elite| saved(&archives, &elite)).collect();
+    Ok(Some(SavedArchive { about, elites }))
+}
+
+/// The same without policies, which are not read.
+pub(crate) fn newer_outline(folder: &Path) -> Result<Option<ArchiveOutline>, RunError> {
+    if !checkpoint_is_newer(folder) {
+        return Ok(None);
+    }
+    let saved: SavedSearch = checkpoint::load_head(&folder.join(CHECKPOINT))?;
+    let Record { about, search } = saved.state;
+    let outlined = search.result().entries().map(|(cell, entry)| OutlinedElite {
+        cell,
+        objective: entry.objective,
+        length: entry.length,
+        measures: entry.measures.clone(),
+        iteration: entry.provenance.iteration,
+    });
+    Ok(Some(ArchiveOutline { elites: outlined.collect(), about }))
+}
+
+fn checkpoint_is_newer(folder: &Path) -> bool {
+    let [archive, checkpoint] =
+        [iteration_of(&folder.join(ARCHIVE)), checkpoint::iteration_of(&folder.join(CHECKPOINT))];
+    checkpoint > archive
+}
+
+fn of_checkpoint(folder: &Path) -> Result<(About, ArchivePair), RunError> {
+    let path = folder.join(CHECKPOINT);
+    let Checkpoint { record, rows, .. } = checkpoint::load::<SavedSearch>(&path)?;
+    let Record { about, search } = record.state;
+    match search.with(rows) {
+        Ok(state) => Ok((about, state.archives)),
+        Err(e) => Err(RunError::Damaged { path, problem: e.to_string() }),
+    }
+}
+
+/// An elite as the archive's file gives it.
+fn saved(archives: &ArchivePair, elite: &Elite<'_>) -> SavedElite {
+    let Elite { cell, entry, solution, extra } = *elite;
+    let observation = extra.len() / 2;
+    let (mean, rest) = extra.split_at(observation);
+    let (variance, count) = rest.split_at(observation);
+    let count = count.first().copied().unwrap_or_default();
+    SavedElite {
+        cell,
+        objective: entry.objective,
+        measures: entry.measures.clone(),
+        length: entry.length,
+        threshold: archives.soft().threshold(cell),
+        iteration: entry.provenance.iteration,
+        branch: entry.provenance.branch,
+        policy: Policy {
+            parameters: solution.to_vec(),
+            normaliser: Running::from_parts(mean.to_vec(), variance.to_vec(), count),
+        },
+    }
+}
