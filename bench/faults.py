@@ -8,7 +8,10 @@ A tiny run is made once under strace, which tells every call. From then on,
 
   kill   the run is made again and killed at that call;
   error  the run is made again and the call fails (a full disk, a broken disk, no permission); the program has to say so;
-  power  no run is made: the folder is put together as a power cut at that moment may leave it (bench/disk.py).
+  power  no run is made: the folder is put together as a kill or a power cut at that moment may leave it (bench/disk.py).
+
+Threads of their own write some of the files, and strace counts calls by thread: of these, `kill` and `error` find the first
+ones, and `power` all.
 
 Then the same command is given as a person would give it: to resume, or to start if there is nothing to resume. It has to end
 with the files of the undisturbed run. With --seconds, as many moments are tried as fit, in an order that mixes all of
@@ -97,7 +100,10 @@ class Kind:
             name = str(path.relative_to(folder))
             if path.name == "metrics.csv":
                 data = timeless(path.read_text())
-            elif path.parent.name == "checkpoint" or "tfevents" in path.name:
+            elif path.parent.name == "checkpoint" and path.name.startswith("rows-") and path.suffix != ".part":
+                # How many segments there are, and how they are numbered, depends on when the run was saved.
+                continue
+            elif path.parent.name == "checkpoint" or path.name == "finished" or "tfevents" in path.name:
                 data = b"present"
             else:
                 data = path.read_bytes()
@@ -190,7 +196,7 @@ class Subject:
                 what = what_is(call.path, root)
                 if disk.apply(call) and id(call) in ends:
                     self.moments.append(Moment(phase, call, what))
-                    for how, left in disk.after_power_cut():
+                    for how, left in [("all is kept, as after a kill", disk.now()), *disk.after_power_cut()]:
                         shared = {name: blobs.setdefault(data, data) for name, data in left.items()}
                         self.pictures.setdefault(digest(left), (f"phase {phase}, after {call.name} of {what}: {how}", shared))
 

@@ -257,7 +257,12 @@ mod tests {
         let at = |name: &str| folder.path().join(name);
         fs::create_dir(at("checkpoint")).unwrap();
         let (left, own) = (
-            ["checkpoint/search.a1B2c3.part", "archive.safetensors.XXXXXX.part", "config.toml.0aZ9kk.part"],
+            [
+                "checkpoint/search.a1B2c3.part",
+                "checkpoint/rows-3.a1B2c3.part",
+                "archive.safetensors.XXXXXX.part",
+                "config.toml.0aZ9kk.part",
+            ],
             [
                 "archive.csv.a1B2c3.part",
                 "my.part",

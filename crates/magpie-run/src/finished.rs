@@ -4,7 +4,6 @@
 //! picture, or that lost a part of its archive since, has none that fits, and is resumed, which takes no iteration.
 
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
@@ -13,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::directory::{CONFIG, RunDirectory};
 use crate::driver::METRICS;
 use crate::error::RunError;
+use crate::settings::read_text;
 use crate::train::{ARCHIVE, PICTURE};
 
 pub(crate) const FILE: &str = "finished";
@@ -59,7 +59,7 @@ pub(crate) fn forget(directory: &RunDirectory) -> Result<(), RunError> {
 
 /// After how many iterations the run in `folder` was finished, if it was and its files are still what they were.
 pub(crate) fn iterations(folder: &Path) -> Option<u64> {
-    let marker: Marker = toml::from_str(&std::fs::read_to_string(folder.join(FILE)).ok()?).ok()?;
+    let marker: Marker = toml::from_str(&read_text(&folder.join(FILE)).ok()?).ok()?;
     let fits = |name: &&str| {
         let kept = marker.files.get(*name);
         kept.is_some_and(|kept| sum(&folder.join(name)).is_ok_and(|found| found == *kept))
@@ -68,7 +68,7 @@ pub(crate) fn iterations(folder: &Path) -> Option<u64> {
 }
 
 fn sum(path: &Path) -> io::Result<Sum> {
-    let mut file = File::open(path)?;
+    let mut file = magpie_files::open(path)?;
     let (mut sum, mut bytes) = (crc32fast::Hasher::new(), 0);
     let mut piece = vec![0; 1 << 18];
     loop {

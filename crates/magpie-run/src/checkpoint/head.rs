@@ -4,7 +4,6 @@
 //! "magpie checkpoint 9\n"   iteration and index (postcard)   record (postcard)   CRC-32
 //! ```
 
-use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
@@ -13,9 +12,9 @@ use super::index::Index;
 use super::sealed::{self, Seal, Sealed};
 use crate::error::RunError;
 
-const FIRST_LINE: &[u8] = b"magpie checkpoint 9\n";
+pub(super) const FIRST_LINE: &[u8] = b"magpie checkpoint 9\n";
 /// How those of every version begin.
-pub(crate) const ANY_VERSION: &[u8] = b"magpie checkpoint ";
+pub(super) const ANY_VERSION: &[u8] = b"magpie checkpoint ";
 
 /// A head as read.
 pub(super) struct Head {
@@ -56,7 +55,7 @@ pub(crate) fn iteration_of(path: &Path) -> Option<u64> {
     /// No number is longer in postcard.
     const LONGEST: u64 = 10;
     let mut begins = Vec::new();
-    File::open(path).ok()?.take(FIRST_LINE.len() as u64 + LONGEST).read_to_end(&mut begins).ok()?;
+    magpie_files::open(path).ok()?.take(FIRST_LINE.len() as u64 + LONGEST).read_to_end(&mut begins).ok()?;
     let (iteration, _) = postcard::take_from_bytes(begins.strip_prefix(FIRST_LINE)?).ok()?;
     Some(iteration)
 }

@@ -16,7 +16,7 @@ use super::sealed::{self, Seal, Sealed};
 use super::{damaged, segment_file};
 use crate::error::RunError;
 
-const FIRST_LINE: &[u8] = b"magpie rows 1\n";
+pub(super) const FIRST_LINE: &[u8] = b"magpie rows 1\n";
 
 /// Writes a segment.
 pub(super) fn write(path: &Path, rows: &[Arc<Row>]) -> Result<Seal, RunError> {

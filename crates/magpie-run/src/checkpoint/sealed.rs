@@ -5,7 +5,7 @@
 //! ```
 
 use std::fs::File;
-use std::io::{self, BufReader, BufWriter, Read, Write};
+use std::io::{self, BufReader, Read, Write};
 use std::path::Path;
 
 use super::damaged;
@@ -26,7 +26,7 @@ pub(super) const SUM: u64 = 4;
 pub(super) fn write(
     path: &Path,
     first_line: &[u8],
-    contents: impl FnOnce(&mut Summed<'_, '_>) -> io::Result<()>,
+    contents: impl FnOnce(&mut Summed<'_>) -> io::Result<()>,
 ) -> Result<Seal, RunError> {
     let mut seal = Seal { bytes: 0, sum: 0 };
     write_with(path, |file| {
@@ -41,13 +41,13 @@ pub(super) fn write(
 }
 
 /// Sums up what is written.
-pub(super) struct Summed<'a, 'f> {
-    file: &'a mut BufWriter<&'f File>,
+pub(super) struct Summed<'a> {
+    file: &'a mut dyn Write,
     sum: crc32fast::Hasher,
     bytes: u64,
 }
 
-impl Summed<'_, '_> {
+impl Summed<'_> {
     pub fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.sum.update(bytes);
         self.bytes += bytes.len() as u64;
@@ -68,7 +68,7 @@ impl<'a> Sealed<'a> {
     /// Opens a file that begins with one line, or says what it begins with if that may be another version.
     pub fn open(path: &'a Path, first_line: &[u8]) -> Result<Result<Sealed<'a>, Vec<u8>>, RunError> {
         let io = || RunError::io(path, "reading");
-        let file = File::open(path).map_err(io())?;
+        let file = magpie_files::open(path).map_err(io())?;
         let length = file.metadata().map_err(io())?.len();
         let mut begins = Vec::new();
         let mut file = BufReader::with_capacity(1 << 16, file);

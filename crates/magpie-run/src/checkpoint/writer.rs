@@ -114,13 +114,16 @@ impl Job {
     fn run(self, plan: Plan) -> Ended {
         // Until the very end the folder is locked.
         let Job { directory, metrics, head, iteration, record, results } = self;
-        let ready = directory.still_here().and_then(|()| metrics.sync());
-        let checkpoint = ready.and_then(|()| write(&head, iteration, &record, plan));
+        let checkpoint = directory
+            .still_here()
+            .and_then(|()| metrics.sync())
+            .and_then(|()| write(&head, iteration, &record, plan));
         let (stored, checkpoint) = match checkpoint {
             Ok(written) => written,
             Err(reason) => return Ended { stored: None, result: Err(reason) },
         };
         let results = results.map(|(path, write)| {
+            directory.still_here()?;
             write(&path)?;
             Ok((size(&path)?, iteration))
         });

@@ -7,10 +7,11 @@ use magpie_demos::Demonstrations;
 use magpie_files::tensors;
 
 use crate::archive::{is_archive, load_archive, load_outline};
-use crate::checkpoint::Checkpoint;
+use crate::checkpoint;
 use crate::directory::{CONFIG, LOCK, read};
 use crate::driver::{Kind, METRICS, Plan, load_saved, names};
 use crate::error::RunError;
+use crate::finished;
 use crate::metrics::Metrics;
 use crate::policy_file::{is_policy, load_policy};
 use crate::ppo::{POLICY, Training};
@@ -88,8 +89,8 @@ pub fn check(path: &Path) -> Result<CheckReport, RunError> {
         let of_ppo = [Training::CHECKPOINT, POLICY].iter().any(|name| run.join(name).exists());
         let of_search = [Searching::CHECKPOINT, ARCHIVE].iter().any(|name| run.join(name).exists());
         match of_ppo && !of_search {
-            true => of_run::<Training>(run, |state| state.iteration, &mut report),
-            false => of_run::<Searching>(run, Record::iteration, &mut report),
+            true => of_run::<Training>(run, |record| record.iteration, &mut report),
+            false => of_run::<Searching>(run, |record| record.search.iteration, &mut report),
         }
     }
     Ok(report)
@@ -115,9 +116,9 @@ fn runs(path: &Path) -> Result<Vec<PathBuf>, RunError> {
 
 fn of_run<K: Kind>(folder: &Path, iteration: impl Fn(&K::Record) -> u64, report: &mut CheckReport) {
     let at = |name: &str| folder.join(name);
-    let saved = load_saved::<K>(folder);
+    let saved = load_saved::<K>(folder).map(|checkpoint| checkpoint.record);
     let (known, made) = match saved {
-        Ok(Checkpoint { record: saved, .. }) => {
+        Ok(saved) => {
             let made = iteration(&saved.state);
             report.add(at(K::CHECKPOINT), Finding::Sound);
             (Some((saved.config, saved.kept)), Some(made))
@@ -187,6 +188,14 @@ fn config_of<K: Kind>(file: &Path, saved: Option<&K::Config>) -> Result<(), RunE
 
 /// What a run can do without: pictures, events, a reevaluation, and what killed processes left behind.
 fn beside_results(folder: &Path, report: &mut CheckReport) {
+    let mark = folder.join(finished::FILE);
+    if mark.exists() {
+        let finding = match finished::iterations(folder) {
+            Some(_) => Finding::Sound,
+            None => Finding::Damaged("results have changed since the run was finished".to_owned()),
+        };
+        report.add(mark, finding);
+    }
     let events = folder.join(tensorboard::FILE);
     if events.exists() {
         let finding = match tensorboard::unreadable(&events) {
@@ -230,8 +239,8 @@ fn beside_results(folder: &Path, report: &mut CheckReport) {
 /// Checks one file of any kind that has checksums.
 fn file(path: &Path, report: &mut CheckReport) -> Result<(), RunError> {
     let bytes = read(path)?;
-    let read = if bytes.starts_with(crate::checkpoint::ANY_VERSION) {
-        crate::checkpoint::verify(path).map(|()| true)
+    let read = if checkpoint::is_part(&bytes) {
+        checkpoint::verify(path).map(|()| true)
     } else if is_policy(&bytes) {
         load_policy(path).and_then(|_| has_sums(path))
     } else if is_archive(path)? {

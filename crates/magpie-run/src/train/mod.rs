@@ -21,5 +21,5 @@ pub(crate) use metrics::COLUMNS;
 pub use metrics::row;
 pub use recover::rebuild_archive;
 pub(crate) use recover::{newer_archive, newer_outline};
-pub(crate) use run::{ARCHIVE, CHECKPOINT, PICTURE, Record, Searching};
+pub(crate) use run::{ARCHIVE, CHECKPOINT, PICTURE, Searching};
 pub use run::{OwnParts, Progress, TrainRun};

@@ -52,14 +52,7 @@ pub(crate) const PICTURE: &str = "plots/archive.png";
 #[derive(Serialize, Deserialize)]
 pub struct Record<'a> {
     pub(super) about: About,
-    pub(super) search: StateHead<'a>,
-}
-
-impl Record<'_> {
-    /// Iterations made.
-    pub(crate) fn iteration(&self) -> u64 {
-        self.about.iteration
-    }
+    pub(crate) search: StateHead<'a>,
 }
 
 impl Searching {
