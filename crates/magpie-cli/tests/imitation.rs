@@ -152,7 +152,10 @@ fn demonstrations_that_do_not_fit_are_refused_with_file_and_sizes() {
         &["hopper", "--demos", "nowhere.pt"],
         &["nowhere.pt: opening: there is no such file or folder; check the path"],
     );
-    refused(&["hopper", "--demos", file, "--reward", "true"], &["demos: the true reward is not learned"]);
+    refused(
+        &["hopper", "--demos", file, "--reward", "true"],
+        &["demos: the true reward is not learned from demonstrations"],
+    );
     refused(&["hopper", "--demos", file, "--set", "demos.count=3"], &["demos.count is 3", "1 to 2", file]);
     refused(&["hopper", "--demos", file, "--set", "reward.thinning=0"], &["`reward.thinning` is 0"]);
     refused(&["hopper", "--demos", file, "--set", "reward.model=gale"], &["gail"]);

@@ -46,8 +46,7 @@ pub struct Entry {
     pub meaning: String,
     /// Unit of the value; "1" if it has none.
     pub unit: String,
-    /// What the number stays within while an episode goes on, if that is known. Recordings that leave it are of something
-    /// else.
+    /// Range of the value during an episode, if it is known. Recordings that leave it are not of this environment.
     pub range: Option<[f64; 2]>,
 }
 
@@ -57,7 +56,7 @@ impl Entry {
         Entry { meaning: meaning.into(), unit: unit.into(), range: None }
     }
 
-    /// The same, which stays within this range.
+    /// The same entry with a known range.
     pub fn within(self, range: impl Into<Option<[f64; 2]>>) -> Entry {
         Entry { range: range.into(), ..self }
     }

@@ -35,11 +35,11 @@ pub struct EmitterRecord {
     pub state: Vec<u8>,
 }
 
-/// A state without its solutions, which are nearly all of its bytes and change one by one: what a checkpoint can afford to
-/// write whole.
+/// A state without its solutions, which make up nearly all of its bytes and change one by one. A checkpoint can afford to
+/// write this part as a whole.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StateHead<'a> {
-    /// Iterations made.
+    /// The number of completed iterations.
     pub iteration: u64,
     env_steps: u64,
     failures: u64,
@@ -51,7 +51,7 @@ pub struct StateHead<'a> {
 }
 
 impl State {
-    /// All but the solutions.
+    /// Everything but the solutions.
     pub fn head(&self) -> StateHead<'_> {
         StateHead {
             iteration: self.iteration,
@@ -67,12 +67,12 @@ impl State {
 }
 
 impl StateHead<'_> {
-    /// What is known of the elites without their solutions.
+    /// The elites without their solutions.
     pub fn result(&self) -> &Archive {
         &self.result
     }
 
-    /// The state again, with the solutions it had.
+    /// The complete state, given its solutions.
     pub fn with(self, solutions: Solutions) -> Result<State, SearchError> {
         let StateHead { iteration, env_steps, failures, cells, soft, result, emitters, rewards } = self;
         let archives =

@@ -109,7 +109,7 @@ pub fn read_data_file(path: &Path, kind: &'static str) -> Result<String, DataFil
     std::fs::metadata(path)
         .and_then(|about| match about.is_file() {
             true => File::open(path)?.take(limit).read_to_end(&mut bytes),
-            // To open a named pipe is to wait for its other end.
+            // Opening a named pipe would wait for its other end.
             false => Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not an ordinary file")),
         })
         .map_err(|reason| DataFileError::Unreadable { origin: origin.clone(), reason })?;

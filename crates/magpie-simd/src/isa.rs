@@ -31,7 +31,7 @@ pub trait SimdTask {
     fn run<S: Simd>(self, token: S) -> Self::Output;
 }
 
-/// The environment variable that chooses the instruction set of a process, to get the same bits on another machine.
+/// The environment variable that sets the instruction set of a process, to reproduce the bits of another machine.
 pub const ISA_VARIABLE: &str = "MAGPIE_ISA";
 
 /// A name that is not an instruction set of this machine.
@@ -41,14 +41,14 @@ pub struct UnknownIsa {
 }
 
 impl Isa {
-    /// The fastest instruction set, or the one that the environment variable [`ISA_VARIABLE`] names.
+    /// The fastest instruction set, or the one named by the environment variable [`ISA_VARIABLE`].
     pub fn best() -> Isa {
         static BEST: OnceLock<Isa> = OnceLock::new();
         let fastest = || Isa::available().next().unwrap_or(Isa(Kind::Portable));
         *BEST.get_or_init(|| Isa::chosen().ok().flatten().unwrap_or_else(fastest))
     }
 
-    /// The one that [`ISA_VARIABLE`] names; `None` if it is not set.
+    /// The instruction set named by [`ISA_VARIABLE`]; `None` if it is not set.
     pub fn chosen() -> Result<Option<Isa>, UnknownIsa> {
         std::env::var(ISA_VARIABLE).ok().filter(|name| !name.is_empty()).map(|name| name.parse()).transpose()
     }

@@ -1,6 +1,6 @@
 //! The meaning of each entry of an observation and of an action, in the order in which [`Stage::observe`] writes them.
-//! The size of an observation is the length of this list. Ranges are what a state that is neither terminal nor unstable can
-//! show: joints go beyond their limits, because their limits are springs, but not far.
+//! The size of an observation is the length of this list. Ranges cover all states that are neither terminal
+//! nor unstable: joints can exceed their limits a little, because limits are springs.
 //!
 //! [`Stage::observe`]: super::Stage::observe
 
@@ -15,11 +15,11 @@ use crate::task::{ObservationPart, Task};
 
 const AXES: [&str; 3] = ["x", "y", "z"];
 
-/// How far a joint goes beyond its limits (rad): 0.85 in recordings of halfcheetah, more in no other.
+/// How far a joint can exceed its limits (rad): at most 0.85 in recordings of halfcheetah, and less for other robots.
 const BEYOND_LIMITS: f64 = 1.0;
-/// No body of a stable robot is faster (m/s); the examination of robots says the same.
+/// The largest speed of a body of a stable robot (m/s), as in the trial of robots.
 const FASTEST: f64 = 100.0;
-/// Nor turns faster (rad/s): 270 in recordings of halfcheetah.
+/// The largest angular velocity (rad/s): 270 in recordings of halfcheetah.
 const FASTEST_TURN: f64 = 1000.0;
 
 /// The entries of an observation.

@@ -25,7 +25,7 @@ pub struct Kernel {
 impl Kernel {
     /// The fastest kernel.
     pub fn best() -> Kernel {
-        // Who asks for an instruction set wants its bits.
+        // A chosen instruction set must give its own bits.
         let amx = if matches!(Isa::chosen(), Ok(None)) { Amx::detect() } else { None };
         Kernel { isa: Isa::best(), amx }
     }

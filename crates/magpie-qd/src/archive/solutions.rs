@@ -12,8 +12,8 @@ use serde::{Deserialize, Serialize};
 /// Rows are allocated one by one when a cell is first occupied, and overwritten in place afterwards. A single growing
 /// vector would hold the old and the new copy at the moment it grows: up to three times the final size.
 ///
-/// A row can be shared with a save that is still writing it: if its cell gets another row meanwhile, that one is placed in new
-/// memory, and the shared row stays as it was ([`Solutions::row`]).
+/// A row can be shared with a save that is still being written: a new row for its cell is then placed in new memory, and
+/// the shared row does not change ([`Solutions::row`]).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Solutions {
     solution_len: usize,
@@ -21,17 +21,17 @@ pub struct Solutions {
     rows: Vec<Option<Arc<Row>>>,
 }
 
-/// What is kept of the solution in a cell.
+/// The stored solution of a cell.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Row {
     solution: Box<[f32]>,
     extra: Box<[f64]>,
-    /// Not written down: it tells rows apart within one process.
+    /// Not saved: it distinguishes rows within one process.
     #[serde(skip, default = "next_version")]
     version: u64,
 }
 
-/// No two rows of a process have the same version, whatever archives they belong to.
+/// Returns a version that no other row of the process has, in any archive.
 fn next_version() -> u64 {
     static LAST: AtomicU64 = AtomicU64::new(0);
     LAST.fetch_add(1, Ordering::Relaxed)
@@ -54,7 +54,7 @@ impl Row {
         &self.extra
     }
 
-    /// A number that changes whenever a cell gets another row; each process counts anew.
+    /// A number that changes whenever a cell gets another row; it starts anew in each process.
     pub fn version(&self) -> u64 {
         self.version
     }
@@ -76,7 +76,7 @@ impl Solutions {
         self.extra_len
     }
 
-    /// Number of cells.
+    /// The number of cells.
     pub fn cells(&self) -> usize {
         self.rows.len()
     }
@@ -87,7 +87,7 @@ impl Solutions {
         Some((&row.solution, &row.extra))
     }
 
-    /// The row of `cell`, if any. A clone of the pointer costs nothing and keeps the row as it is now.
+    /// The row of `cell`, if it is occupied. Cloning the pointer is cheap and preserves the row in its current state.
     pub fn row(&self, cell: usize) -> Option<&Arc<Row>> {
         self.rows.get(cell)?.as_ref()
     }

@@ -150,14 +150,14 @@ fn a_fault_names_the_place_the_key_and_the_remedy() {
         ),
         ("model = 1", "", "my.toml:1:9: `model` must be one of \"gail\", \"diff_ail\", in quotes"),
         ("", "noise.normal.mean=0", "noise.normal.mean=0: `noise.normal.deviation` is missing; add it"),
-        ("", "noise.off=1", "noise.off=1: `noise.off` holds nothing; write it as \"off\""),
+        ("", "noise.off=1", "noise.off=1: `noise.off` has no contents; write it as \"off\""),
         ("", "ppo.epochs=0", "ppo.epochs=0: `ppo.epochs` is 0, but must be from 1 to 100"),
         ("[ppo]\nepochs = 101", "", "my.toml:2:10: `ppo.epochs` is 101, but must be from 1 to 100"),
-        ("seed = 1\nseed = 2", "", "my.toml:2:1: this is not TOML: duplicate key"),
+        ("seed = 1\nseed = 2", "", "my.toml:2:1: invalid TOML: duplicate key"),
         (
             "task = 2026-01-01",
             "",
-            "my.toml:1:8: 2026-01-01 is a date, and no setting is; put it in quotes if it is a name",
+            "my.toml:1:8: 2026-01-01 is a date, which no setting accepts; put it in quotes if it is a name",
         ),
         (
             "seed = 9223372036854775808",
@@ -165,15 +165,15 @@ fn a_fault_names_the_place_the_key_and_the_remedy() {
             "my.toml:1:8: 9223372036854775808 is too large for a whole number",
         ),
         ("", "seed", "seed: there is no `=` in it; write it as a.b=value"),
-        ("", "a..b=1", "a..b=1: the part before `=` is not a key; write it as a.b=value"),
-        ("", "=1", "=1: the part before `=` is not a key; write it as a.b=value"),
+        ("", "a..b=1", "a..b=1: the text before `=` is not a key; write it as a.b=value"),
+        ("", "=1", "=1: the text before `=` is not a key; write it as a.b=value"),
     ] {
         let sets = if set.is_empty() { &[][..] } else { &[set] };
         assert_eq!(with(text, sets).unwrap_err(), message, "{text:?} {set:?}");
     }
-    assert!(with("", &["list=[1, 2"]).unwrap_err().contains("this is not TOML"));
+    assert!(with("", &["list=[1, 2"]).unwrap_err().contains("invalid TOML"));
     let deep = ["a"; 100_000].join(".") + "=1";
-    assert!(with("", &[&deep]).unwrap_err().contains("no key"));
+    assert!(with("", &[&deep]).unwrap_err().contains("not a key"));
 }
 
 /// serde hides the fields of a flattened struct, so that nothing is asked for by name.

@@ -62,12 +62,9 @@ fn a_preset_is_a_method_and_a_budget_with_a_note() {
         .map(|head| parse(&format!("{head}{axes}")).unwrap());
     assert_eq!(preset.runs(), both.runs());
     assert_eq!(both.notes(), [] as [&str; 0]);
-    assert_eq!(
-        preset.notes(),
-        ["preset paper is method paper with budget paper; name those, a later version has no presets"]
-    );
+    assert_eq!(preset.notes(), ["preset paper is deprecated; use method paper with budget paper instead"]);
     let error = parse(&format!("preset = 'paper'\nbudget = 'quick'\n{axes}")).unwrap_err();
-    let problem = "`preset` is a method and a budget; leave it out where either is named";
+    let problem = "`preset` sets both method and budget; leave it out if you name either of them";
     assert_eq!(error, format!("studies/my.toml:1:1: {problem}"));
 }
 
@@ -119,11 +116,8 @@ fn settings_of_the_same_name_are_told_apart_and_odd_letters_left_out() {
 #[test]
 fn a_fault_names_the_place_the_key_and_the_remedy() {
     for (text, message) in [
-        ("", "my.toml:1:1: there is nothing to sweep over; add [axes] with lists such as `seed = [1, 2, 3]`"),
-        (
-            "[axes]",
-            "my.toml:1:1: there is nothing to sweep over; add [axes] with lists such as `seed = [1, 2, 3]`",
-        ),
+        ("", "my.toml:1:1: the file has no axes; add [axes] with lists such as `seed = [1, 2, 3]`"),
+        ("[axes]", "my.toml:1:1: the file has no axes; add [axes] with lists such as `seed = [1, 2, 3]`"),
         ("[axis]\nseed = [1]", "my.toml:1:2: unknown key `axis`: did you mean `axes`?"),
         (
             "budget = 'papre'",
@@ -134,12 +128,12 @@ fn a_fault_names_the_place_the_key_and_the_remedy() {
             "settings = 3\n[axes]\nseed = [1]",
             "my.toml:1:12: `settings` must be a table; write it as [settings]",
         ),
-        ("grid = []", "my.toml:1:8: `grid` must be one table or more; write each under [[grid]]"),
-        ("[grid]\nseed = [1]", "my.toml:1:1: `grid` must be one table or more; write each under [[grid]]"),
+        ("grid = []", "my.toml:1:8: `grid` must be a list of tables; write each as [[grid]]"),
+        ("[grid]\nseed = [1]", "my.toml:1:1: `grid` must be a list of tables; write each as [[grid]]"),
         (
             "[axes]\nrewards = ['gail']",
-            "my.toml:2:1: unknown axis `rewards`: did you mean \"reward\"? Any other setting is named in full, as in \
-             \"search.train.gamma\"",
+            "my.toml:2:1: unknown axis `rewards`: did you mean \"reward\"? Write any other setting with its full key, \
+             such as \"search.train.gamma\"",
         ),
         ("[axes]\nseed = []", "my.toml:2:8: `seed` is empty; give it a value, or leave it out"),
         ("[axes]\nseed = 3", "my.toml:2:8: `seed` is 3, but must be a list of values, as in [3]"),
@@ -173,38 +167,38 @@ fn a_fault_names_the_place_the_key_and_the_remedy() {
         ),
         (
             "[axes]\ntask = ['hopper']\n[[grid]]\ncuriosity = [2]\n[[grid]]\nreward = ['gail']",
-            "my.toml: run 1 and run 2, hopper-gail-q2-s0, are the same; leave one out",
+            "my.toml: run 1 and run 2, hopper-gail-q2-s0, are identical; leave one out",
         ),
         (
             "[axes]\ntask = ['hopper']\ndemos = ['a/d.pt', 'b/d.pt']",
-            "my.toml: run 1 and run 2, hopper-gail-q2-d-s0, have the same name; rename the files or values that tell them apart",
+            "my.toml: run 1 and run 2, hopper-gail-q2-d-s0, have the same name; rename the files or values in which they differ",
         ),
         (
             "[axes]\ntask = ['hopper']\nreward = ['gail', 'true']\ndemos = ['d.pt']",
-            "my.toml: run hopper-true-q0-d-s0: demos: d.pt has no effect in this run, which would need reward.model ≠ \"true\"; give the runs where it \
-             has one a [[grid]] of their own",
+            "my.toml: run hopper-true-q0-d-s0: demos: d.pt has no effect in this run, because it requires reward.model ≠ \"true\"; put the runs in which it has an effect in a \
+             [[grid]] of their own",
         ),
         (
             "[axes]\ntask = ['hopper']\nreward = ['gail']\ncuriosity = [0]\n'search.curiosity.scope' = ['window']",
-            "my.toml: run hopper-gail-q0-window-s0: search.curiosity.scope: window has no effect in this run, which would need search.curiosity.weight ≠ 0; give the runs where it \
-             has one a [[grid]] of their own",
+            "my.toml: run hopper-gail-q0-window-s0: search.curiosity.scope: window has no effect in this run, because it requires search.curiosity.weight ≠ 0; put the runs in which it has an effect in a \
+             [[grid]] of their own",
         ),
         (
             "[axes]\ntask = ['hopper']\nreward = ['gail']\n'search.curiosity.reference_archive' = ['soft']\n\
              [settings]\nsearch.curiosity.novelty = 'visits'\nsearch.curiosity.frontier = false",
-            "my.toml: run hopper-gail-q2-soft-s0: search.curiosity.reference_archive: soft has no effect in this run, which would need search.curiosity.weight ≠ 0 and (search.curiosity.frontier = true or search.curiosity.novelty ≠ \"visits\"); give the runs where it \
-             has one a [[grid]] of their own",
+            "my.toml: run hopper-gail-q2-soft-s0: search.curiosity.reference_archive: soft has no effect in this run, because it requires search.curiosity.weight ≠ 0 and (search.curiosity.frontier = true or search.curiosity.novelty ≠ \"visits\"); put the runs in which it has an effect in a \
+             [[grid]] of their own",
         ),
         (
             "[axes]\ntask = ['hopper']\nreward = ['gail']\n'search.curiosity.width' = [3.0]\n\
              [settings]\nsearch.curiosity.novelty = 'empty'\nsearch.curiosity.frontier = false",
-            "my.toml: run hopper-gail-q2-width3-s0: search.curiosity.width: 3 has no effect in this run, which would need search.curiosity.weight ≠ 0 and (search.curiosity.frontier = true or search.curiosity.novelty = \"density\"); give the runs where it \
-             has one a [[grid]] of their own",
+            "my.toml: run hopper-gail-q2-width3-s0: search.curiosity.width: 3 has no effect in this run, because it requires search.curiosity.weight ≠ 0 and (search.curiosity.frontier = true or search.curiosity.novelty = \"density\"); put the runs in which it has an effect in a \
+             [[grid]] of their own",
         ),
         (
             "[axes]\ntask = ['hopper']\nreward = ['vail']\n'reward.gail.hidden' = [[5]]",
-            "my.toml: run hopper-vail-q2-hidden5-s0: reward.gail.hidden: 5 has no effect in this run, which would need reward.model = \"gail\"; give the runs where it \
-             has one a [[grid]] of their own",
+            "my.toml: run hopper-vail-q2-hidden5-s0: reward.gail.hidden: 5 has no effect in this run, because it requires reward.model = \"gail\"; put the runs in which it has an effect in a \
+             [[grid]] of their own",
         ),
     ] {
         assert_eq!(parse(text).unwrap_err(), format!("studies/{message}"), "{text}");
@@ -225,7 +219,7 @@ fn a_fault_names_the_place_the_key_and_the_remedy() {
         format!("[axes]\ntask = ['hopper']\nseed = {0:?}\ncuriosity = {0:?}", (0..200).collect::<Vec<_>>());
     assert!(parse(&many).unwrap_err().contains("more than 10000 runs"));
     let long = format!("[axes]\ntask = ['hopper']\ndemos = ['{}.pt']", "d".repeat(200));
-    assert!(parse(&long).unwrap_err().contains("is too long for a folder"));
+    assert!(parse(&long).unwrap_err().contains("is too long for a directory"));
     let deep = format!("[axes]\n'{}' = [1]", ["a"; 100_000].join("."));
     assert!(parse(&deep).unwrap_err().contains("is not a key"));
 }

@@ -39,13 +39,10 @@ fn a_curiosity_that_cannot_be_paid_is_refused() {
             "search.curiosity.scale is reward, but must be step where reward.gail.reward or reward.vail.reward is log_d, \
              which is never positive",
         ),
-        (
-            "search.environments=2",
-            "search.environments is 2, but must be 3, one for each gradient, to 1000000",
-        ),
+        ("search.environments=2", "search.environments is 2, but must be 3, one per gradient, to 1000000"),
         (
             "search.archive.resolution=3163",
-            "search.archive.resolution is 3163, but must be from 1 to 3162: at most 10000000 cells in all",
+            "search.archive.resolution is 3163, but must be from 1 to 3162 (at most 10000000 cells in total)",
         ),
         (
             "search.episodes=4000000",
@@ -53,7 +50,7 @@ fn a_curiosity_that_cannot_be_paid_is_refused() {
         ),
         (
             "search.train.minibatches=20000",
-            "search.train.minibatches is 20000, but must be from 1 to 12800, the rows of a rollout",
+            "search.train.minibatches is 20000, but must be from 1 to 12800 (the number of steps in a rollout)",
         ),
         (
             "reward.diffail.reward_timesteps=101",
