@@ -1,12 +1,16 @@
 //! `magpie archive`: what a search has found, for people and for other programs.
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use magpie_learn::Actions;
 use magpie_run::operations::{
     ArchiveInfo, ExportFormat, ExportOptions, OpenArchive, archive_info, export_archive, open_outline,
 };
+
+use crate::json;
+use crate::output::Output;
+use crate::words::count;
 
 #[derive(clap::Args)]
 pub struct Args {
@@ -18,7 +22,7 @@ pub struct Args {
 enum Command {
     /// Show what an archive holds.
     Info(Info),
-    /// Write an archive in a form that other programs read.
+    /// Convert an archive for other programs.
     Export(Export),
 }
 
@@ -32,13 +36,13 @@ struct Info {
 struct Export {
     /// The folder of a run, or its archive.safetensors.
     run: PathBuf,
-    /// csv: one line an elite, with the columns of a pyribs archive. npz: one row a cell, with the arrays of a QDax
-    /// repertoire, and the elites' observation normalisers as obs_mean and obs_var. qdax: the same arrays as a folder of npy
-    /// files, which `MapElitesRepertoire.load` reads (give it the folder with a slash at the end).
+    /// csv: one line per elite, with the columns of a pyribs archive. npz: one row per cell, with the arrays of a QDax
+    /// repertoire, and the observation normalisers as obs_mean and obs_var. qdax: the same arrays as a folder of npy files,
+    /// which `MapElitesRepertoire.load` reads (name the folder with a slash at the end).
     #[arg(long, value_enum)]
     format: FormatArg,
-    /// File to write, for qdax a folder; archive.csv, archive.npz or archive-qdax beside the archive if not given.
-    #[arg(long)]
+    /// File to write; for qdax, a folder. [default: archive.csv, archive.npz or archive-qdax beside the archive]
+    #[arg(long, value_name = "PATH")]
     out: Option<PathBuf>,
     /// Leave out the policies, which are nearly all of the file, and write returns and measures only.
     #[arg(long)]
@@ -52,9 +56,16 @@ enum FormatArg {
     Qdax,
 }
 
-pub fn run(args: &Args) -> anyhow::Result<()> {
+pub fn run(args: &Args, output: Output) -> anyhow::Result<()> {
     match &args.command {
-        Command::Info(info) => Ok(print(&archive_info(&open_outline(&info.run)?))?),
+        Command::Info(info) => {
+            let outline = open_outline(&info.run)?;
+            let folder = if info.run.is_dir() { Some(&*info.run) } else { info.run.parent() };
+            let world = outline.about.world.seen_from_outside(folder.unwrap_or(Path::new(""))).in_words();
+            let found = archive_info(&outline);
+            let event = describe(info.run.display().to_string(), &found, world.clone());
+            Ok(output.result(&event, |out| print(out, &found, world.as_deref()))?)
+        }
         Command::Export(export) => {
             let open = OpenArchive::open(&export.run)?;
             let format = match export.format {
@@ -65,27 +76,52 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
             let out = export.out.clone().unwrap_or_else(|| open.path.with_file_name(format.usual_name()));
             let options = ExportOptions { format, policies: !export.no_solutions };
             export_archive(&open.archive, options, &out)?;
-            writeln!(
-                crate::screen::stdout(),
-                "{} elites written to {}",
-                open.archive.elites.len(),
-                out.display()
-            )?;
+            let (elites, path) = (open.archive.elites.len(), out.display().to_string());
+            output.result(&json::Written { path: path.clone() }, |out| {
+                writeln!(out, "{} written to {path}", count(elites as u64, "elite"))
+            })?;
             Ok(())
         }
     }
 }
 
-fn print(info: &ArchiveInfo) -> std::io::Result<()> {
+/// The archive for programs.
+fn describe(run: String, info: &ArchiveInfo, world: Option<String>) -> json::Archive {
+    let dimension =
+        |(name, &[low, high]): (&String, &[f64; 2])| json::Dimension { name: name.clone(), low, high };
+    json::Archive {
+        run,
+        task: info.task.clone(),
+        world,
+        measure: info.measure.clone(),
+        dimensions: info.names.iter().zip(&info.ranges).map(dimension).collect(),
+        iteration: info.iteration,
+        cells: info.cells,
+        grid: info.grid.clone(),
+        scores: (&info.metrics).into(),
+        qd_offset: info.qd_offset,
+        best_cell: info.best.as_ref().map(|best| best.cell.clone()),
+        best_iteration: info.best.as_ref().map(|best| best.iteration),
+        mean_length: info.length,
+        parameters: info.parameters,
+        layers: info.actor.sizes().to_vec(),
+        actions: info.actions.to_string(),
+    }
+}
+
+fn print(out: &mut impl Write, info: &ArchiveInfo, world: Option<&str>) -> std::io::Result<()> {
     let m = &info.metrics;
-    let mut out = crate::screen::stdout().lock();
-    writeln!(out, "{}, measured by {}, after {} iterations", info.task, info.measure, info.iteration)?;
+    let iterations = count(info.iteration, "iteration");
+    writeln!(out, "{}, measured by {}, after {iterations}", info.task, info.measure)?;
+    if let Some(world) = world {
+        writeln!(out, "world            {world}")?;
+    }
     match &info.grid {
         Some(dims) => {
             let dims: Vec<String> = dims.iter().map(usize::to_string).collect();
             writeln!(out, "cells            {} = {}", dims.join(" × "), info.cells)?;
         }
-        None => writeln!(out, "cells            {}, those of a tessellation (CVT)", info.cells)?,
+        None => writeln!(out, "cells            {} of a tessellation (CVT)", info.cells)?,
     }
     for (j, (name, [low, high])) in info.names.iter().zip(&info.ranges).enumerate() {
         writeln!(out, "  measure {j}      {name}, {low} to {high}")?;
@@ -107,5 +143,5 @@ fn print(info: &ArchiveInfo) -> std::io::Result<()> {
         Actions::Sampled => "drawn",
         Actions::Mean => "mean",
     };
-    writeln!(out, "actions          {manner}, when elites were evaluated")
+    writeln!(out, "actions          {manner} when elites were evaluated")
 }

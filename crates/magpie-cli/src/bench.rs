@@ -9,32 +9,32 @@ use magpie_envs::{Batch, Environment, Options, Rows, TASKS};
 use magpie_random::Stream;
 use magpie_simd::{Isa, peak_gflops};
 
+use crate::json;
+use crate::output::Output;
+
 #[derive(clap::Args)]
 pub struct Args {
-    /// Tasks to measure, separated by commas; all if not given.
+    /// Tasks to measure, separated by commas. [default: all]
     #[arg(long, value_delimiter = ',', value_parser = TASKS)]
     tasks: Vec<String>,
     /// Number of environments stepped together.
-    #[arg(long, default_value_t = 3000, value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
+    #[arg(long, value_name = "N", default_value_t = 3000, value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
     environments: u32,
-    /// Number of threads; if not given, measures one and then all cores.
-    #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1024))]
+    /// Number of threads. [default: one, then one per core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
-    /// How long to measure each line of the result, in seconds, at most an hour.
+    /// Seconds to measure each line of the result, at most 3600.
     #[arg(long, default_value_t = 2.0)]
     seconds: f64,
-    /// Instruction set: avx512, avx2 or portable; the best one if not given.
+    /// Instruction set: avx512, avx2 or portable. [default: the fastest that this machine has]
     #[arg(long)]
     isa: Option<Isa>,
-    /// Print one JSON object a line.
-    #[arg(long)]
-    json: bool,
 }
 
 /// Pre-drawn random actions: drawing them is not what is measured.
 const ACTION_SETS: usize = 8;
 
-pub fn run(args: &Args) -> anyhow::Result<()> {
+pub fn run(args: &Args, output: Output) -> anyhow::Result<()> {
     anyhow::ensure!(
         args.seconds > 0.0 && args.seconds <= 3600.0,
         "--seconds is {}, but must be above 0 and at most 3600",
@@ -50,12 +50,12 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     let tasks =
         TASKS.into_iter().filter(|name| args.tasks.is_empty() || args.tasks.iter().any(|t| t == name));
     let tasks: Vec<_> = tasks.collect();
-    let mut out = crate::screen::stdout().lock();
-    if !args.json {
+    if !output.is_json() {
+        let mut out = std::io::stdout().lock();
         writeln!(
             out,
-            "{} environments, random actions, instruction set {isa}. The last column is what the same threads reach with\n\
-             fused multiply-adds alone: the limit of the processor.\n",
+            "{} environments, random actions, instruction set {isa}. The last column is the limit of the processor: what the same\n\
+             threads reach with fused multiply-adds alone.\n",
             args.environments
         )?;
         writeln!(out, "{:<14}{:>8}{:>16}{:>18}", "task", "threads", "steps/s", "peak FMA GFLOP/s")?;
@@ -71,20 +71,18 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         for task in &tasks {
             let env = Arc::new(Environment::new(task, Options::default())?);
             let rate = pool.install(|| steps_per_second(&env, args, isa));
-            if args.json {
-                let line = serde_json::json!({
-                    "bench": format!("env/{task}"),
-                    "steps_per_second": rate,
-                    "threads": threads,
-                    "environments": args.environments,
-                    "isa": isa.name(),
-                    "peak_fma_gflops": peak,
-                });
-                writeln!(out, "{line}")?;
-            } else {
+            let result = json::Benchmark {
+                bench: format!("env/{task}"),
+                steps_per_second: rate,
+                threads,
+                environments: args.environments,
+                isa: isa.name().to_owned(),
+                peak_fma_gflops: peak,
+            };
+            output.result(&result, |out| {
                 writeln!(out, "{task:<14}{threads:>8}{:>16}{peak:>18.0}", thousands(rate))?;
-            }
-            out.flush()?;
+                out.flush()
+            })?;
         }
     }
     Ok(())

@@ -6,6 +6,10 @@ use std::process::ExitCode;
 
 use magpie_run::operations::{Finding, check};
 
+use crate::json;
+use crate::output::Output;
+use crate::words::count;
+
 #[derive(clap::Args)]
 pub struct Args {
     /// The folder of a run, a folder with folders of runs, such as that of a sweep, or a file: an archive, a policy,
@@ -14,27 +18,34 @@ pub struct Args {
     places: Vec<PathBuf>,
 }
 
-pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let mut out = crate::screen::stdout().lock();
+pub fn run(args: &Args, output: Output) -> anyhow::Result<ExitCode> {
     let (mut files, mut damaged) = (0, 0);
     for place in &args.places {
         let report = check(place)?;
         files += report.files.len();
         damaged += report.damaged().count();
         for file in &report.files {
-            let path = file.path.display();
-            match &file.finding {
-                Finding::Sound => writeln!(out, "sound        {path}")?,
-                Finding::NoChecksum => writeln!(out, "no checksum  {path}")?,
-                Finding::Remark(remark) => writeln!(out, "note         {path}: {remark}")?,
-                Finding::Damaged(problem) => {
-                    // Errors of files begin with their names.
-                    let problem = problem.strip_prefix(&format!("{path}: ")).unwrap_or(problem);
-                    writeln!(out, "DAMAGED      {path}: {problem}")?;
-                }
-            }
+            let path = file.path.display().to_string();
+            let (finding, about) = match &file.finding {
+                Finding::Sound => ("sound", None),
+                Finding::NoChecksum => ("no checksum", None),
+                Finding::Remark(remark) => ("note", Some(remark.clone())),
+                // Errors of files begin with their names.
+                Finding::Damaged(problem) => (
+                    "damaged",
+                    Some(problem.strip_prefix(&format!("{path}: ")).unwrap_or(problem).to_owned()),
+                ),
+            };
+            let event =
+                json::CheckedFile { path: path.clone(), finding: finding.to_owned(), about: about.clone() };
+            output.result(&event, |out| match about {
+                Some(about) => writeln!(out, "{finding:11}  {path}: {about}"),
+                None => writeln!(out, "{finding:11}  {path}"),
+            })?;
         }
     }
-    writeln!(out, "{files} files checked, {damaged} damaged")?;
+    output.result(&json::Checked { files, damaged }, |out| {
+        writeln!(out, "{} checked, {damaged} damaged", count(files as u64, "file"))
+    })?;
     Ok(if damaged == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

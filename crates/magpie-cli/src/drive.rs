@@ -1,65 +1,190 @@
-//! Driving a search: its iterations, its pictures, and what a person sees meanwhile.
+//! Driving a search: its iterations, its pictures, and what is shown meanwhile.
 
-use std::io::{IsTerminal, Write};
+use std::io::Write;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressStyle};
 use magpie_rewards::ModelName;
-use magpie_run::printable;
-use magpie_run::train::{Progress, TrainRun};
+use magpie_run::operations::instability_of_search;
+use magpie_run::train::{Progress, TrainRun, row};
+use magpie_settings::Method;
 
+use crate::json;
+use crate::live::Live;
+use crate::output::Output;
 use crate::session::{self, Stop};
+use crate::words::{count, duration, or_dash, quoted};
 
-/// Iterates until the run is finished or is asked to stop. What was found is then saved and drawn.
+/// Iterates until the run is finished or interrupted. What was found is then saved and drawn.
 pub fn drive(
     run: &mut TrainRun,
     stop: &Stop,
-    mut show: impl FnMut(&TrainRun, &Progress),
+    display: &mut Display,
+    mut seconds_left: impl FnMut(&Progress) -> f64,
 ) -> anyhow::Result<()> {
     let mut drawn = false;
     while !run.is_finished() && !stop.requested() {
         let progress = run.iterate()?;
-        show(run, &progress);
+        display.show(run, &progress, seconds_left(&progress));
         // The first picture at once, so that there is something to look at.
         if progress.saved || !drawn {
             run.draw()?;
+            display.check_physics(run)?;
             drawn = true;
         }
+    }
+    if !run.is_finished() {
+        display.check_physics(run)?;
     }
     Ok(run.finish()?)
 }
 
-/// What somebody who goes on with a run, or learns from given demonstrations, may not expect.
-pub fn mention_surprises(run: &TrainRun) -> anyhow::Result<()> {
-    session::mention_kernel(run.other_kernel())?;
-    session::mention_missing_rows(run.missing_rows())?;
-    mention_task(run)
-}
-
-/// Says that demonstrations are of another task, which may be meant.
-fn mention_task(run: &TrainRun) -> anyhow::Result<()> {
-    let Some(demonstrations) = run.demonstrations() else { return Ok(()) };
+/// Mentions what people who resume a run, or name their own demonstrations, may not expect.
+pub fn mention_surprises(run: &TrainRun, output: Output) {
+    session::mention_kernel(run.other_kernel(), output);
+    session::mention_missing_rows(run.missing_rows(), output);
+    let Some(demonstrations) = run.demonstrations() else { return };
     let (theirs, ours) = (&demonstrations.columns().about.task, &run.config().task);
     if !theirs.is_empty() && theirs != ours {
-        writeln!(
-            crate::screen::stderr(),
-            "note: these are demonstrations of {theirs}, and the task is {ours}"
-        )?;
+        output.note(&format!("the demonstrations are of {theirs}, but the task is {ours}"));
     }
-    Ok(())
+}
+
+/// What is about to be done, for programs.
+pub fn started(
+    run: &TrainRun,
+    command: &str,
+    name: Option<&str>,
+    how: Option<(Method, String)>,
+) -> json::Started {
+    let (config, state) = (run.config(), run.search().state());
+    let (method, budget) = how.map(|(method, budget)| (method.to_string(), budget)).unzip();
+    json::Started {
+        command: command.to_owned(),
+        run: name.map(str::to_owned),
+        folder: run.directory().path().display().to_string(),
+        task: config.task.clone(),
+        world: world_of(run).in_words(),
+        measure: Some(config.measure.clone()),
+        reward: Some(config.reward.model.to_string()),
+        curiosity: Some(config.search.curiosity.weight),
+        seed: config.seed,
+        method,
+        budget,
+        environments: config.search.environments,
+        cells: Some(state.archives.cells().count()),
+        iterations: Some(config.iterations),
+        made: Some(state.iteration),
+        steps: magpie_run::train::Config { world: world_of(run), ..config.clone() }.most_env_steps(),
+    }
+}
+
+/// The world of a run, its files as seen from here.
+pub fn world_of(run: &TrainRun) -> magpie_run::EnvOverrides {
+    run.config().world.seen_from_outside(run.directory().path())
+}
+
+/// What a search has found so far, for programs.
+pub fn result(run: &TrainRun) -> json::SearchResult {
+    let state = run.search().state();
+    let file = |name: &str| run.directory().file(name).display().to_string();
+    json::SearchResult {
+        task: run.config().task.clone(),
+        iterations: state.iteration,
+        steps: state.env_steps,
+        scores: (&run.search().metrics()).into(),
+        archive: file("archive.safetensors"),
+        picture: file("plots/archive.png"),
+        metrics: file("metrics.csv"),
+        learned_from: learned_from(run),
+    }
+}
+
+/// How the archive compares with what it was learned from, where the true returns of that are known.
+fn learned_from(run: &TrainRun) -> Option<json::LearnedFrom> {
+    let columns = run.demonstrations()?.columns();
+    let episodes = &columns.episodes;
+    let returns: Vec<f64> = episodes.iter().map(|episode| episode.true_return).collect::<Option<_>>()?;
+    let return_min = returns.iter().copied().reduce(f64::min)?;
+    let elites = run.search().state().archives.elites();
+    Some(json::LearnedFrom {
+        demonstrations: returns.len(),
+        every: run.config().reward.thinning,
+        return_min,
+        return_max: returns.iter().copied().reduce(f64::max)?,
+        // Sums of another program's rewards compare with nothing here.
+        elites_as_good: columns
+            .about
+            .foreign
+            .is_none()
+            .then(|| elites.filter(|elite| elite.entry.objective >= return_min).count()),
+    })
+}
+
+/// What a search has found so far, for people.
+pub fn summary(out: &mut impl Write, run: &TrainRun) -> std::io::Result<()> {
+    let path = run.directory().path();
+    let (folder, typed) = (path.display(), quoted(path));
+    let (m, made) = (run.search().metrics(), run.search().state().iteration);
+    writeln!(
+        out,
+        "{} after {}: {} of {} cells filled ({:.1} %), QD-Score {:.0}, best return {}, mean {}",
+        run.config().task,
+        count(made, "iteration"),
+        m.elites,
+        run.search().state().archives.cells().count(),
+        100.0 * m.coverage,
+        m.qd_score,
+        or_dash(m.best, 0),
+        or_dash(m.mean, 0),
+    )?;
+    if let Some(learned) = learned_from(run) {
+        writeln!(out, "learned  {}", beside_demonstrations(&learned))?;
+    }
+    writeln!(out, "archive  {folder}/archive.safetensors")?;
+    writeln!(out, "picture  {folder}/plots/archive.png")?;
+    writeln!(out, "metrics  {folder}/metrics.csv")?;
+    if !run.is_finished() {
+        return writeln!(out, "Interrupted. To continue: magpie train --resume {typed}");
+    }
+    writeln!(out, "next     magpie eval {typed} --best · magpie archive info {typed}")?;
+    writeln!(out, "further  magpie train --resume {typed} --iterations {}", 2 * made)
+}
+
+fn beside_demonstrations(learned: &json::LearnedFrom) -> String {
+    let &json::LearnedFrom { demonstrations, every, return_min, return_max, elites_as_good } = learned;
+    let steps = match every {
+        1 => "all steps".to_owned(),
+        2 => "every 2nd step".to_owned(),
+        3 => "every 3rd step".to_owned(),
+        every => format!("every {every}th step"),
+    };
+    let returns = match demonstrations {
+        1 => format!("return {return_min:.0}"),
+        _ => format!("returns {return_min:.0} to {return_max:.0}"),
+    };
+    let demonstrations = count(demonstrations as u64, "demonstration");
+    match elites_as_good {
+        Some(elites) => format!(
+            "from {demonstrations} ({steps}; {returns}); elites that match or beat the worst one: {elites}"
+        ),
+        None => format!(
+            "from {demonstrations} ({steps}; {returns}, by the rewards in their file, not the task's)"
+        ),
+    }
 }
 
 /// How far a reward model is that learns before the search: ten lines at most.
 pub struct Preparation<'a> {
     model: ModelName,
     stop: &'a Stop,
+    output: Output,
     tenths: usize,
 }
 
 impl<'a> Preparation<'a> {
-    pub fn new(model: ModelName, stop: &'a Stop) -> Preparation<'a> {
-        Preparation { model, stop, tenths: 0 }
+    pub fn new(model: ModelName, stop: &'a Stop, output: Output) -> Preparation<'a> {
+        Preparation { model, stop, output, tenths: 0 }
     }
 
     pub fn show(&mut self, progress: magpie_rewards::Progress) -> ControlFlow<()> {
@@ -68,11 +193,10 @@ impl<'a> Preparation<'a> {
         if tenths > self.tenths {
             self.tenths = tenths;
             let model = self.model;
-            // Who does not read this can have the reward model all the same.
-            let _ = writeln!(
-                crate::screen::stderr(),
-                "{model} learns from the demonstrations: {done} of {total} epochs, loss {loss:.4}"
-            );
+            self.output
+                .say(&format!("training the {model} reward model: epoch {done} of {total}, loss {loss:.4}"));
+            let model = model.to_string();
+            self.output.progress(&json::Preparation { model, epochs: done, of: total, loss });
         }
         if self.stop.requested() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
@@ -102,64 +226,97 @@ impl Pace {
     }
 }
 
-/// A live line on a terminal; elsewhere plain lines, one an iteration or one in a while.
+/// Live lines on a terminal; elsewhere plain lines, one an iteration or one in a while; for programs, an event an iteration.
 pub struct Display {
-    bar: Option<ProgressBar>,
+    live: Live,
+    output: Output,
+    /// Name of the run, if there are several.
+    name: Option<String>,
+    /// Before everything else in a line.
     title: String,
+    /// After the time that is left.
+    of_all: &'static str,
     pace: Pace,
     /// Time between plain lines.
     every: Duration,
     printed: Option<Instant>,
+    /// Whether a warning about the physics has been given.
+    warned: bool,
 }
 
 impl Display {
-    pub fn new(run: &TrainRun, title: &str, every: Duration) -> Display {
+    pub fn new(run: &TrainRun, output: Output) -> Display {
         let state = run.search().state();
-        let bar = std::io::stderr().is_terminal().then(|| {
-            let bar = ProgressBar::new(run.config().iterations).with_position(state.iteration);
-            // Two lines, the second cut to the width of the terminal.
-            let style = "{pos}/{len} [{bar:24}] {prefix}\n{wide_msg}";
-            bar.set_style(
-                ProgressStyle::with_template(style).unwrap_or_else(|_| ProgressStyle::default_bar()),
-            );
-            bar
-        });
-        let pace = Pace::from(state.env_steps as f64);
-        Display { bar, title: printable(title).into_owned(), pace, every, printed: None }
+        Display {
+            live: Live::new(run.config().iterations, state.iteration, "", output),
+            output,
+            name: None,
+            title: String::new(),
+            of_all: "",
+            pace: Pace::from(state.env_steps as f64),
+            every: Duration::ZERO,
+            printed: None,
+            warned: false,
+        }
     }
 
-    /// Shows an iteration; `outlook` says how long it will take.
-    pub fn show(&mut self, run: &TrainRun, progress: &Progress, outlook: &str) {
+    /// For one of many runs: `number`, as in "2 of 8", and its name. The time left is that of all; a plain line every so often.
+    pub fn one_of_many(self, number: &str, name: &str, every: Duration) -> Display {
+        let title = format!("run {number}, {name}");
+        Display { name: Some(name.to_owned()), title, of_all: " in all", every, ..self }
+    }
+
+    fn show(&mut self, run: &TrainRun, progress: &Progress, seconds_left: f64) {
         let (report, m) = (&progress.report, &progress.report.metrics);
-        let line = format!(
-            "QD-Score {:9.0}  coverage {:5.2} %  best {:7.1}  mean {:7.1}  new cells {:3}  restarts {:2}",
-            m.qd_score,
-            100.0 * m.coverage,
-            m.best.unwrap_or(f64::NAN),
-            m.mean.unwrap_or(f64::NAN),
-            report.new_cells,
-            report.restarts(),
-        );
-        let (title, rate) = (&self.title, self.pace.rate(report.env_steps as f64));
-        if let Some(bar) = &self.bar {
-            bar.set_position(report.iteration);
-            bar.set_prefix(format!("{title}{rate:.0} steps/s, {outlook}"));
-            bar.set_message(line);
+        self.output.progress(&json::Iteration {
+            run: self.name.clone(),
+            metrics: json::Columns(row(progress)),
+            saved: progress.saved,
+            seconds_left: Some(seconds_left),
+        });
+        let columns = [
+            format!("QD-Score {:9.0}", m.qd_score),
+            format!("coverage {:5.2} %", 100.0 * m.coverage),
+            format!("best {:>7}", or_dash(m.best, 1)),
+            format!("mean {:>7}", or_dash(m.mean, 1)),
+            format!("new cells {:3}", report.new_cells),
+            format!("restarts {:2}", report.restarts()),
+        ];
+        let rate = self.pace.rate(report.env_steps as f64);
+        let left = format!("{} left{}", duration(seconds_left), self.of_all);
+        let mut head = vec![left, format!("{rate:.0} steps/s")];
+        if !self.title.is_empty() {
+            head.insert(0, self.title.clone());
+        }
+        if self.live.is_shown() {
+            self.live.show(report.iteration, &head, &columns);
         } else if self.printed.is_none_or(|at| at.elapsed() >= self.every) || run.is_finished() {
             self.printed = Some(Instant::now());
-            // A reader that is gone is no reason to stop.
-            let _ = writeln!(
-                crate::screen::stderr(),
-                "{title}{:5}/{}  {line}  {rate:6.0} steps/s  {outlook}",
+            let gap = if self.title.is_empty() { "" } else { "  " };
+            self.output.say(&format!(
+                "{}{gap}{:5}/{}  {}  {rate:6.0} steps/s  {} left{}",
+                self.title,
                 report.iteration,
-                run.config().iterations
-            );
+                run.config().iterations,
+                columns.join("  "),
+                duration(seconds_left),
+                self.of_all
+            ));
         }
+    }
+
+    /// Warns once if the best elite owes its return to unstable physics.
+    fn check_physics(&mut self, run: &TrainRun) -> anyhow::Result<()> {
+        if !self.warned
+            && let Some(warning) = instability_of_search(run)?
+        {
+            self.warned = true;
+            self.live.above(|| self.output.warn(&warning));
+        }
+        Ok(())
     }
 
     pub fn close(&self) {
-        if let Some(bar) = &self.bar {
-            bar.abandon();
-        }
+        self.live.close();
     }
 }

@@ -8,22 +8,20 @@ use magpie_physics::Perturbation;
 use magpie_physics::robot::Robot;
 use magpie_run::{EnvOverrides, WorldChanges};
 
-use crate::session;
+use crate::json;
+use crate::output::Output;
 
 #[derive(clap::Args)]
 pub struct Args {
-    /// The task to show: one that comes with magpie, or a task file (docs/tasks.md); all that come with magpie if not given.
+    /// The task to show: a built-in one, or your own task file (docs/tasks.md). [default: all built-in tasks]
     #[arg(value_name = "TASK")]
     task: Option<String>,
-    /// Show the task with your own robot (the file format: docs/robots.md).
+    /// Show the task with your own robot (docs/robots.md describes the file).
     #[arg(long, value_name = "FILE", requires = "task")]
     robot: Option<PathBuf>,
     /// List every entry of an observation and of an action, with its meaning and unit.
     #[arg(long, requires = "task")]
     entries: bool,
-    /// Print one JSON object a line.
-    #[arg(long)]
-    json: bool,
 }
 
 /// A task with the robot that does it.
@@ -32,7 +30,7 @@ struct Entry {
     stage: Stage<f32>,
 }
 
-pub fn run(args: &Args) -> anyhow::Result<()> {
+pub fn run(args: &Args, output: Output) -> anyhow::Result<()> {
     let asked: Vec<&str> = match &args.task {
         Some(task) => vec![task],
         None => TASKS.to_vec(),
@@ -44,15 +42,15 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         let task = world.task(&name)?;
         let robot = world.robot(&task)?;
         // Looking costs nothing: what would stop a run is a warning here.
-        session::warn(&world.examine(&name).unwrap_or_else(|e| vec![e.to_string()]))?;
+        output.warn_all(&world.examine(&name).unwrap_or_else(|e| vec![e.to_string()]));
         entries.push(Entry { stage: Stage::new(&task, &robot, &Perturbation::default()), robot });
     }
-    let text: String = match (args.json, args.entries) {
-        (true, with_entries) => {
-            entries.iter().map(|entry| format!("{}\n", entry.json(with_entries))).collect()
-        }
-        (false, true) => entries.iter().map(|entry| table(&entry.listed())).collect(),
-        (false, false) => {
+    if output.is_json() {
+        return Ok(entries.iter().try_for_each(|entry| output.event(&entry.describe(args.entries)))?);
+    }
+    let text: String = match args.entries {
+        true => entries.iter().map(|entry| table(&entry.listed())).collect(),
+        false => {
             let parts = if let [entry] = &entries[..] { entry.parts() } else { String::new() };
             format!("{}\n{}\n{NOTES}{parts}", table(&sizes(&entries)), table(&measures(&entries)))
         }
@@ -106,39 +104,34 @@ impl Entry {
         )
     }
 
-    fn json(&self, with_entries: bool) -> serde_json::Value {
+    /// The task for programs.
+    fn describe(&self, with_entries: bool) -> json::Task {
         let Entry { robot, stage } = self;
-        let measures: Vec<_> = self
-            .measures()
-            .map(|(measure, dimensions)| {
-                let dimensions: Vec<_> = dimensions
-                    .iter()
-                    .map(|d| serde_json::json!({ "name": d.name, "low": d.range[0], "high": d.range[1] }))
-                    .collect();
-                serde_json::json!({ "measure": measure, "dimensions": dimensions })
-            })
-            .collect();
-        let mut object = serde_json::json!({
-            "env": stage.task.name,
-            "robot": robot.name,
-            "observation_size": stage.observation_size(),
-            "action_size": stage.action_size(),
-            "bodies": robot.bodies.len(),
-            "time_step_seconds": as_written(robot.control_dt),
-            "substeps": robot.substeps,
-            "episode_steps": stage.task.episode_steps,
-            "measures": measures,
-        });
-        if with_entries {
-            let listed = |entries: Vec<magpie_envs::Entry>| -> Vec<_> {
-                let entry =
-                    |e: magpie_envs::Entry| serde_json::json!({ "meaning": e.meaning, "unit": e.unit });
-                entries.into_iter().map(entry).collect()
-            };
-            object["observation"] = listed(stage.observation_entries(robot)).into();
-            object["action"] = listed(stage.action_entries(robot)).into();
+        let dimension =
+            |d: &Dimension| json::Dimension { name: d.name.clone(), low: d.range[0], high: d.range[1] };
+        let measure = |(measure, dimensions): (&str, Vec<Dimension>)| json::Measure {
+            measure: measure.to_owned(),
+            dimensions: dimensions.iter().map(dimension).collect(),
+        };
+        let listed = |entries: Vec<magpie_envs::Entry>| -> Vec<json::Entry> {
+            entries
+                .into_iter()
+                .map(|magpie_envs::Entry { meaning, unit, range }| json::Entry { meaning, unit, range })
+                .collect()
+        };
+        json::Task {
+            env: stage.task.name.clone(),
+            robot: robot.name.clone(),
+            observation_size: stage.observation_size(),
+            action_size: stage.action_size(),
+            bodies: robot.bodies.len(),
+            time_step_seconds: as_written(robot.control_dt),
+            substeps: robot.substeps,
+            episode_steps: stage.task.episode_steps,
+            measures: self.measures().map(measure).collect(),
+            observation: with_entries.then(|| listed(stage.observation_entries(robot))),
+            action: with_entries.then(|| listed(stage.action_entries(robot))),
         }
-        object
     }
 }
 

@@ -1,23 +1,67 @@
 //! What people at the command line have to type for the remedy that an error of the library names.
 
+use std::fmt;
 use std::io::ErrorKind;
+use std::path::Path;
 
-use magpie_run::RunError;
+use magpie_run::{Difference, RunError};
+
+use crate::words::quoted;
 
 /// The option that does what an error advises, if there is one.
 pub fn hint(error: &anyhow::Error) -> Option<String> {
-    of(error.chain().find_map(|cause| cause.downcast_ref::<RunError>())?)
+    error.chain().find_map(|cause| match cause.downcast_ref::<DifferentRun>() {
+        Some(_) => Some("--out DIR chooses another folder".to_owned()),
+        None => of(cause.downcast_ref::<RunError>()?),
+    })
 }
+
+/// The folder for a new run holds another run: resuming that one is not what was asked for.
+#[derive(Debug)]
+pub struct DifferentRun {
+    folder: String,
+    difference: Difference,
+}
+
+impl DifferentRun {
+    /// `reason` itself if it is not about a folder that holds a run, or if that run is the same one.
+    pub fn or(
+        reason: RunError,
+        compare: impl FnOnce(&Path) -> Result<Option<Difference>, RunError>,
+    ) -> anyhow::Error {
+        let RunError::Exists { path } = &reason else { return reason.into() };
+        match compare(path) {
+            Ok(Some(difference)) => DifferentRun { folder: path.display().to_string(), difference }.into(),
+            // What cannot be compared cannot be resumed either, and resuming says why.
+            Ok(None) | Err(_) => reason.into(),
+        }
+    }
+}
+
+impl fmt::Display for DifferentRun {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let DifferentRun { folder, difference: Difference { key, saved, wanted } } = self;
+        write!(f, "{folder} already holds a different run: its {key} is {saved}, and {wanted} was asked for")
+    }
+}
+
+impl std::error::Error for DifferentRun {}
 
 fn of(error: &RunError) -> Option<String> {
     match error {
         RunError::Exists { path } => {
-            Some(format!("--resume {} resumes it; --out DIR chooses another folder", path.display()))
+            Some(format!("--resume {} continues it; --out DIR chooses another folder", quoted(path)))
+        }
+        RunError::Io { path, reason, .. }
+            if matches!(reason.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded) =>
+        {
+            let remedy = "free some space";
+            Some(match resume(path) {
+                Some(command) => format!("{remedy}; `{command}` then continues from the last checkpoint"),
+                None => remedy.to_owned(),
+            })
         }
         RunError::NotBegun { .. } => Some("the command that started it, without --resume, starts it again".to_owned()),
-        RunError::Io { reason, .. } if reason.kind() == ErrorKind::StorageFull => {
-            Some("once there is room, --resume DIR resumes a run, and the same command a sweep".to_owned())
-        }
         RunError::OtherRun { .. } => Some("--out DIR chooses another folder".to_owned()),
         RunError::Search { .. } => {
             Some("--set KEY=VALUE changes a setting, --out DIR chooses another folder".to_owned())
@@ -27,7 +71,7 @@ fn of(error: &RunError) -> Option<String> {
              them); --reward true takes the task's own reward"
                 .to_owned(),
         ),
-        RunError::OtherMeasures { .. } => Some("--measure says what they are".to_owned()),
+        RunError::OtherMeasures { .. } => Some("--measure names it".to_owned()),
         RunError::OtherSizes { .. } => Some("--robot FILE names the robot".to_owned()),
         RunError::FewElites { limited: true, .. } => {
             Some("-n asks for fewer, --top raises how many are among the best".to_owned())
@@ -38,6 +82,14 @@ fn of(error: &RunError) -> Option<String> {
         RunError::OfSweep { reason, .. } => of(reason),
         _ => None,
     }
+}
+
+/// The command that resumes the run to which a file belongs, if it has a checkpoint.
+fn resume(file: &Path) -> Option<String> {
+    let folder = file.ancestors().skip(1).take(3).find(|folder| folder.join("config.toml").is_file())?;
+    let made_by = |(_, checkpoint): &(&str, &str)| folder.join("checkpoint").join(checkpoint).is_file();
+    let (command, _) = [("train", "search"), ("ppo", "trainer")].into_iter().find(made_by)?;
+    Some(format!("magpie {command} --resume {}", quoted(folder)))
 }
 
 #[cfg(test)]
@@ -60,6 +112,11 @@ mod tests {
         }
         let exists = anyhow::Error::from(RunError::Exists { path: "runs/a".into() });
         assert!(hint(&exists).unwrap().contains("--resume runs/a"));
+        #[cfg(unix)]
+        {
+            let exists = anyhow::Error::from(RunError::Exists { path: "my runs/a".into() });
+            assert!(hint(&exists).unwrap().contains("--resume 'my runs/a'"));
+        }
         assert_eq!(hint(&anyhow::anyhow!("something else")), None);
     }
 }

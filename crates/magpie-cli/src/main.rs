@@ -8,77 +8,107 @@ mod drive;
 mod envs;
 mod eval;
 mod hint;
+mod json;
+mod live;
 mod npz;
+mod output;
 mod ppo;
 mod report;
 mod rollout;
 mod screen;
 mod session;
 mod settings;
+mod shell;
 mod sweep;
 mod train;
+mod words;
 mod world;
 
-use std::io::{ErrorKind, Write};
+use std::io::ErrorKind;
 use std::process::ExitCode;
 
 use anyhow::Context;
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 use magpie_simd::{ISA_VARIABLE, Isa};
 
-/// Turns a handful of demonstrations into an archive of many different, good ways to do a task.
+use crate::output::Output;
+
+/// From a handful of demonstrations to an archive of many different, good policies.
 #[derive(Parser)]
-#[command(name = "magpie", version, max_term_width = 100)]
+#[command(name = "magpie", version, max_term_width = 100, after_help = EXIT_CODES)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
+    #[command(flatten)]
+    output: Output,
 }
+
+const EXIT_CODES: &str = "\
+Exit codes: 0 done; 1 failed; 2 the command line makes no sense; 130 interrupted, and what was found is saved.";
 
 #[derive(Subcommand)]
 enum Command {
-    /// List the tasks: sizes, time step, measures and their ranges.
-    Envs(envs::Args),
-    /// Replay recorded actions from given states.
-    Rollout(rollout::Args),
-    /// Train one policy with PPO on a task's own reward.
-    Ppo(ppo::Args),
     /// Search for many different, good policies; the result is an archive.
     Train(train::Args),
-    /// Run many searches from one file, here or on several machines; can be stopped and started again.
+    /// Run many searches from one file, here or shared by several machines; can be interrupted and resumed.
     Sweep(sweep::Args),
-    /// Make, import or look at demonstrations: what rewards are learned from.
-    Demos(demos::Args),
-    /// Run whole episodes with a trained policy, or with elites of an archive.
+    /// Evaluate a trained policy, or elites of an archive, over whole episodes.
     Eval(eval::Args),
     /// Show or export the archive of a search.
     Archive(archive::Args),
-    /// Check that the files of a run are what was written: checksums, rows, and what belongs together.
+    /// Check that the files of a run are intact: checksums, rows, and whether they belong together.
     Check(check::Args),
-    /// Compare runs: a page with curves, archives, tables and tests, and all of it as files.
+    /// Compare runs: a page with curves, archives, tables and tests, and each of them as a file.
     Report(report::Args),
-    /// What can be set about a search: defaults, ranges, and what each setting does.
+    /// Make, import or show demonstrations, from which rewards are learned.
+    Demos(demos::Args),
+    /// Train one policy with PPO on a task's own reward.
+    Ppo(ppo::Args),
+    /// List the tasks with their sizes, time steps and measures.
+    Envs(envs::Args),
+    /// Explain the settings of a search: defaults, ranges and meaning.
     Settings(settings::Args),
+    /// Replay recorded actions from given states.
+    Rollout(rollout::Args),
     /// Measure how fast this machine simulates each task.
     Bench(bench::Args),
+    /// Print a completion script for a shell.
+    Completions(shell::CompletionsArgs),
+    /// Write manual pages.
+    Man(shell::ManArgs),
 }
 
 fn main() -> ExitCode {
-    let command = Cli::parse().command;
-    // Every part of the program asks for the instruction set by itself; a wrong name is answered once, here.
-    let result = Isa::chosen().with_context(|| format!("environment variable {ISA_VARIABLE}")).map(|_| ());
-    let result = result.and_then(|()| match command {
-        Command::Envs(args) => envs::run(&args).map(|()| ExitCode::SUCCESS),
-        Command::Rollout(args) => rollout::run(&args).map(|()| ExitCode::SUCCESS),
-        Command::Ppo(args) => ppo::run(&args),
-        Command::Train(args) => train::run(&args),
-        Command::Sweep(args) => sweep::run(&args),
-        Command::Demos(args) => demos::run(&args).map(|()| ExitCode::SUCCESS),
-        Command::Archive(args) => archive::run(&args).map(|()| ExitCode::SUCCESS),
-        Command::Eval(args) => eval::run(&args).map(|()| ExitCode::SUCCESS),
-        Command::Check(args) => check::run(&args),
-        Command::Report(args) => report::run(&args).map(|()| ExitCode::SUCCESS),
-        Command::Settings(args) => settings::run(&args).map(|()| ExitCode::SUCCESS),
-        Command::Bench(args) => bench::run(&args).map(|()| ExitCode::SUCCESS),
+    let Cli { command, output } = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(e) => {
+            if e.use_stderr() {
+                let text = e.to_string();
+                let problem = text.split("\n\nFor more information").next().unwrap_or_default();
+                let message = problem.trim_start_matches("error: ").trim_end().to_owned();
+                let event = json::Error { message, hint: None, exit_code: 2 };
+                let _ = Output::of(std::env::args_os()).event(&event);
+            }
+            e.exit();
+        }
+    };
+    // Every part of the program asks for the instruction set by itself; a wrong name is reported once, here.
+    let isa = Isa::chosen().with_context(|| format!("environment variable {ISA_VARIABLE}"));
+    let result = isa.and_then(|_| match command {
+        Command::Train(args) => train::run(&args, output),
+        Command::Sweep(args) => sweep::run(&args, output),
+        Command::Ppo(args) => ppo::run(&args, output),
+        Command::Check(args) => check::run(&args, output),
+        Command::Eval(args) => eval::run(&args, output).map(|()| ExitCode::SUCCESS),
+        Command::Archive(args) => archive::run(&args, output).map(|()| ExitCode::SUCCESS),
+        Command::Report(args) => report::run(&args, output).map(|()| ExitCode::SUCCESS),
+        Command::Demos(args) => demos::run(&args, output).map(|()| ExitCode::SUCCESS),
+        Command::Envs(args) => envs::run(&args, output).map(|()| ExitCode::SUCCESS),
+        Command::Settings(args) => settings::run(&args, output).map(|()| ExitCode::SUCCESS),
+        Command::Rollout(args) => rollout::run(&args, output).map(|()| ExitCode::SUCCESS),
+        Command::Bench(args) => bench::run(&args, output).map(|()| ExitCode::SUCCESS),
+        Command::Completions(args) => shell::completions(&args, Cli::command()).map(|()| ExitCode::SUCCESS),
+        Command::Man(args) => shell::man(&args, Cli::command(), output).map(|()| ExitCode::SUCCESS),
     });
     match result {
         // Whoever reads our output has seen enough, as in `magpie envs | head -1`.
@@ -86,12 +116,7 @@ fn main() -> ExitCode {
             ExitCode::SUCCESS
         }
         Err(e) => {
-            // If even this cannot be written, the exit code has to do.
-            let mut err = crate::screen::stderr();
-            let _ = writeln!(err, "error: {e:#}");
-            if let Some(hint) = hint::hint(&e) {
-                let _ = writeln!(err, "hint: {hint}");
-            }
+            output.error(&format!("{e:#}"), hint::hint(&e).as_deref());
             ExitCode::FAILURE
         }
         Ok(code) => code,

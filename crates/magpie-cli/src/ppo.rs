@@ -1,50 +1,56 @@
 //! `magpie ppo`: trains one policy on a task's own reward.
 
-use std::io::{IsTerminal, Write};
+use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressStyle};
 use magpie_learn::Actions;
-use magpie_run::ppo::{Choices, PpoRun, Progress};
+use magpie_run::operations::instability_of_policy;
+use magpie_run::ppo::{Choices, PpoRun, Progress, row};
 
+use crate::drive::Pace;
+use crate::hint::DifferentRun;
+use crate::json;
+use crate::live::Live;
+use crate::output::Output;
 use crate::session;
+use crate::words::{duration, quoted};
 use crate::world::WorldArgs;
 
 #[derive(clap::Args)]
 pub struct Args {
-    /// Task to train on: one that `magpie envs` lists, such as walker2d, or a task file (docs/tasks.md); --config can
+    /// Task to train on: one listed by `magpie envs`, such as walker2d, or your own task file (docs/tasks.md). --config can
     /// name it instead.
     #[arg(required_unless_present_any = ["resume", "config"], conflicts_with = "resume")]
     task: Option<String>,
-    /// Environment steps to train for, such as 30000000 or 30e6, rounded up to whole rollouts in all environments;
-    /// 30e6 if not given.
+    /// Environment steps to train for, such as 30000000 or 30e6; rounded up to whole rollouts in all environments.
+    /// [default: 30e6]
     #[arg(long, value_parser = session::count)]
     steps: Option<u64>,
-    /// Seed of all random streams; 0 if not given.
+    /// Seed of all random streams. [default: 0]
     #[arg(long, conflicts_with = "resume")]
     seed: Option<u64>,
-    /// Environments side by side; 256 if not given.
-    #[arg(long, conflicts_with = "resume")]
+    /// Environments stepped side by side. [default: 256]
+    #[arg(long, value_name = "N", conflicts_with = "resume")]
     environments: Option<u32>,
-    /// Learning rate of Adam; 3e-4 if not given.
-    #[arg(long, conflicts_with = "resume")]
+    /// Learning rate of Adam. [default: 3e-4]
+    #[arg(long, value_name = "RATE", conflicts_with = "resume")]
     learning_rate: Option<f64>,
-    /// Settings from a TOML file; it needs only those that differ. The config.toml of a run is one.
+    /// TOML file with settings that differ from the defaults, such as the config.toml of another run.
     #[arg(long, value_name = "FILE", conflicts_with = "resume")]
     config: Option<PathBuf>,
-    /// One setting, such as train.gamma=0.98, over those of --config; can be given several times.
+    /// One setting, such as train.gamma=0.98; overrides --config and can be repeated.
     #[arg(long, value_name = "KEY=VALUE", conflicts_with = "resume")]
     set: Vec<String>,
-    /// Folder for the results; runs/ppo-TASK-SEED if not given.
-    #[arg(long, conflicts_with = "resume")]
+    /// Folder for the results. [default: runs/ppo-TASK-SEED, with changes to the world in between]
+    #[arg(long, value_name = "DIR", conflicts_with = "resume")]
     out: Option<PathBuf>,
-    /// Go on with the run in this folder.
+    /// Continue the run in this folder. --steps may ask for more than first planned.
     #[arg(long, value_name = "DIR", conflicts_with = "WorldArgs")]
     resume: Option<PathBuf>,
-    /// Number of threads; all cores if not given.
-    #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1024))]
+    /// Number of threads. [default: one per core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
     #[command(flatten)]
     world: WorldArgs,
@@ -67,73 +73,126 @@ impl Args {
     }
 }
 
-pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
+pub fn run(args: &Args, output: Output) -> anyhow::Result<ExitCode> {
     session::threads(args.threads)?;
     let mut run = match &args.resume {
         Some(folder) => PpoRun::resume(folder, args.steps)?,
         None => {
             let (config, warnings) = args.choices().resolve()?;
-            session::warn(&warnings)?;
-            let folder = format!("runs/ppo-{}-{}", config.task, config.seed);
-            PpoRun::start(config, &args.out.clone().unwrap_or(folder.into()))?
+            output.warn_all(&warnings);
+            let folder = format!("runs/ppo-{}{}-{}", config.task, config.world.in_a_name(), config.seed);
+            PpoRun::start(config.clone(), &args.out.clone().unwrap_or(folder.into()))
+                .map_err(|reason| DifferentRun::or(reason, |folder| config.difference_from(folder)))?
         }
     };
 
-    session::mention_kernel(run.other_kernel())?;
-    session::mention_missing_rows(run.missing_rows())?;
+    session::mention_kernel(run.other_kernel(), output);
+    session::mention_missing_rows(run.missing_rows(), output);
+    announce(&run, output);
     let stop = session::stop_on_ctrl_c()?;
-    let mut display = Display::new(&run);
+    let mut display = Display::new(&run, output);
     while !run.is_finished() && !stop.requested() {
         let progress = run.iterate()?;
         display.show(&run, &progress);
     }
-    display.close();
+    display.live.close();
     if !run.is_finished() {
         run.save()?;
+        return interrupted(&run, output);
     }
+    finish(&run, output)
+}
 
-    let folder = run.directory().path().display().to_string();
-    let mut out = crate::screen::stdout().lock();
-    if !run.is_finished() {
-        writeln!(out, "Stopped after {} steps; go on with: magpie ppo --resume {folder}", run.steps())?;
-        return Ok(ExitCode::from(session::INTERRUPTED));
+/// What is about to be done.
+fn announce(run: &PpoRun, output: Output) {
+    let config = run.config();
+    let world = config.world.seen_from_outside(run.directory().path()).in_words();
+    output.progress(&json::Started {
+        command: "ppo".to_owned(),
+        run: None,
+        folder: run.directory().path().display().to_string(),
+        task: config.task.clone(),
+        world: world.clone(),
+        measure: None,
+        reward: None,
+        curiosity: None,
+        seed: config.seed,
+        method: None,
+        budget: None,
+        environments: config.environments,
+        cells: None,
+        iterations: None,
+        made: None,
+        steps: config.steps,
+    });
+    if let Some(world) = world {
+        output.say(&format!("world: {world}"));
     }
-    let result = run.evaluate(EVALUATION_EPISODES, Actions::Mean, run.config().seed);
-    writeln!(
-        out,
-        "{} after {} steps: mean return {:.1} over {EVALUATION_EPISODES} episodes of mean length {:.1}\n\
-         policy   {folder}/policy.safetensors\n\
-         metrics  {folder}/metrics.csv\n\
-         again    magpie eval {folder}/policy.safetensors",
-        run.config().task,
-        run.steps(),
-        result.mean_return(),
-        result.mean_length(),
-    )?;
+    output.say(&format!("folder: {}", run.directory().path().display()));
+}
+
+fn interrupted(run: &PpoRun, output: Output) -> anyhow::Result<ExitCode> {
+    let path = run.directory().path();
+    let command = format!("magpie ppo --resume {}", quoted(path));
+    let (folder, resume) = (path.display().to_string(), Some(command.clone()));
+    output.result(&json::Interrupted { run: None, folder, resume, search: None, sweep: None }, |out| {
+        writeln!(out, "Interrupted after {} steps. To continue: {command}", run.steps())
+    })?;
+    Ok(ExitCode::from(session::INTERRUPTED))
+}
+
+fn finish(run: &PpoRun, output: Output) -> anyhow::Result<ExitCode> {
+    let (path, config) = (run.directory().path(), run.config());
+    let world = config.world.seen_from_outside(path);
+    output.warn_all(instability_of_policy(path, &world, None)?.as_slice());
+    let evaluation = run.evaluate(EVALUATION_EPISODES, Actions::Mean, config.seed);
+    let result = json::PolicyResult {
+        task: config.task.clone(),
+        steps: run.steps(),
+        episodes: EVALUATION_EPISODES,
+        mean_return: evaluation.mean_return(),
+        mean_length: evaluation.mean_length(),
+        policy: run.directory().file("policy.safetensors").display().to_string(),
+        metrics: run.directory().file("metrics.csv").display().to_string(),
+    };
+    let folder = path.display().to_string();
+    let event = json::Finished { run: None, folder, search: None, policy: Some(result.clone()), sweep: None };
+    output.result(&event, |out| {
+        writeln!(
+            out,
+            "{} after {} steps: mean return {:.1} over {EVALUATION_EPISODES} episodes of mean length {:.1}\n\
+             policy   {}\n\
+             metrics  {}\n\
+             again    magpie eval {}",
+            result.task,
+            result.steps,
+            result.mean_return,
+            result.mean_length,
+            result.policy,
+            result.metrics,
+            quoted(&run.directory().file("policy.safetensors")),
+        )
+    })?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// A live line on a terminal; elsewhere one plain line now and then.
+/// Live lines on a terminal; elsewhere one plain line now and then; for programs, an event an iteration.
 struct Display {
-    bar: Option<ProgressBar>,
-    started: Instant,
-    steps_at_start: u64,
+    live: Live,
+    output: Output,
+    pace: Pace,
     /// The last known results: rollouts in which no episode ends have none.
     latest: Option<(f64, f64)>,
     printed: Option<Instant>,
 }
 
+/// Time between plain lines.
+const LINE_EVERY: Duration = Duration::from_secs(10);
+
 impl Display {
-    fn new(run: &PpoRun) -> Display {
-        let bar = std::io::stderr().is_terminal().then(|| {
-            let bar = ProgressBar::new(run.config().steps).with_position(run.steps());
-            let style = "{msg} [{bar:24}] {percent}% of {human_len} steps, {eta} left";
-            bar.set_style(
-                ProgressStyle::with_template(style).unwrap_or_else(|_| ProgressStyle::default_bar()),
-            );
-            bar
-        });
-        Display { bar, started: Instant::now(), steps_at_start: run.steps(), latest: None, printed: None }
+    fn new(run: &PpoRun, output: Output) -> Display {
+        let live = Live::new(run.config().steps, run.steps(), " steps", output);
+        Display { live, output, pace: Pace::from(run.steps() as f64), latest: None, printed: None }
     }
 
     fn show(&mut self, run: &PpoRun, progress: &Progress) {
@@ -141,30 +200,23 @@ impl Display {
         if let (Some(mean_return), Some(length)) = (episodes.mean_return(), episodes.mean_length()) {
             self.latest = Some((mean_return, length));
         }
-        let seconds = self.started.elapsed().as_secs_f64();
-        let rate = (progress.report.steps - self.steps_at_start) as f64 / seconds.max(1e-9);
-        let line = match self.latest {
-            Some((mean, length)) => format!("return {mean:8.1}  length {length:6.1}  {rate:7.0} steps/s"),
-            None => format!("no episode has ended yet  {rate:7.0} steps/s"),
+        let (done, total) = (progress.report.steps as f64, run.config().steps as f64);
+        let (rate, left) = (self.pace.rate(done), self.pace.left(done, total));
+        let metrics = json::Columns(row(progress));
+        let (saved, seconds_left) = (progress.saved, Some(left));
+        self.output.progress(&json::Iteration { run: None, metrics, saved, seconds_left });
+        let columns = match self.latest {
+            Some((mean, length)) => vec![format!("return {mean:8.1}"), format!("length {length:6.1}")],
+            None => vec!["no episode has ended yet".to_owned()],
         };
-        if let Some(bar) = &self.bar {
-            bar.set_position(progress.report.steps.min(run.config().steps));
-            bar.set_message(line);
-        } else if self.printed.is_none_or(|at| at.elapsed().as_secs() >= 10) || run.is_finished() {
+        let pace = [format!("{} left", duration(left)), format!("{rate:.0} steps/s")];
+        if self.live.is_shown() {
+            self.live.show(progress.report.steps, &pace, &columns);
+        } else if self.printed.is_none_or(|at| at.elapsed() >= LINE_EVERY) || run.is_finished() {
             self.printed = Some(Instant::now());
-            let left = run.config().steps.saturating_sub(progress.report.steps) as f64 / rate;
-            // A reader that is gone is no reason to stop.
-            let _ = writeln!(
-                crate::screen::stderr(),
-                "{:>12} steps  {line}  {left:6.0} s left",
-                progress.report.steps
-            );
-        }
-    }
-
-    fn close(&self) {
-        if let Some(bar) = &self.bar {
-            bar.abandon();
+            let (steps, columns) = (progress.report.steps, columns.join("  "));
+            self.output
+                .say(&format!("{steps:>12} steps  {columns}  {rate:7.0} steps/s  {} left", duration(left)));
         }
     }
 }

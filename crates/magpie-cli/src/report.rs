@@ -5,29 +5,37 @@ use std::path::PathBuf;
 
 use magpie_report::report;
 
+use crate::json;
+use crate::output::Output;
+use crate::words::count;
+
 #[derive(clap::Args)]
 pub struct Args {
-    /// Folders of runs, or folders with such folders in them, such as that of a sweep.
+    /// Folders of runs, or folders that contain such folders, such as that of a sweep.
     #[arg(required = true, value_name = "RUN|SWEEP")]
     places: Vec<PathBuf>,
-    /// Folder for the page, the pictures and the tables; `report` in the folder that was named, or here if there are
-    /// several.
+    /// Folder for the page, the figures and the tables. [default: `report` in the folder named, or in the current one if
+    /// several are named]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 }
 
-pub fn run(args: &Args) -> anyhow::Result<()> {
+pub fn run(args: &Args, output: Output) -> anyhow::Result<()> {
     let report = report(&args.places)?;
     let out = args.out.clone().unwrap_or_else(|| match &args.places[..] {
         [place] => place.join("report"),
         _ => "report".into(),
     });
     let page = report.write(&out)?;
-    let mut to = crate::screen::stdout().lock();
     for note in report.notes() {
-        writeln!(to, "{}: {}", note.place, note.problem)?;
+        output.note(&format!("{}: {}", note.place, note.problem));
     }
-    let runs = if report.runs() == 1 { "1 run".to_owned() } else { format!("{} runs", report.runs()) };
-    writeln!(to, "{runs} compared in {}", page.display())?;
+    for file in report.files(&out) {
+        output.event(&json::Written { path: file.display().to_string() })?;
+    }
+    let (runs, page) = (report.runs(), page.display().to_string());
+    output.result(&json::Report { runs, page: page.clone() }, |to| {
+        writeln!(to, "{} compared in {page}", count(runs as u64, "run"))
+    })?;
     Ok(())
 }

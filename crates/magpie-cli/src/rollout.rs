@@ -14,29 +14,30 @@ use magpie_run::operations::may_write;
 use magpie_run::{EnvOverrides, RunError};
 use magpie_simd::{Isa, LANES, Scalar};
 
+use crate::json;
 use crate::npz::Npz;
-use crate::screen::{stderr, stdout};
+use crate::output::Output;
 use crate::world::WorldArgs;
 
 #[derive(clap::Args)]
 #[command(after_long_help = FILES)]
 pub struct Args {
-    /// The task: one that `magpie envs` lists, or a task file.
+    /// The task: one listed by `magpie envs`, or your own task file (docs/tasks.md).
     #[arg(value_name = "TASK")]
     task: String,
-    /// File with starts and actions; if not given, the robot starts in its default pose and does nothing.
+    /// File with starts and actions. [default: the robot starts in its default pose and does nothing]
     #[arg(long, value_name = "IN.npz")]
     from: Option<PathBuf>,
-    /// Steps of a rollout without --from.
-    #[arg(long, default_value_t = 1000, conflicts_with = "from", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    /// Number of steps, without --from.
+    #[arg(long, value_name = "N", default_value_t = 1000, conflicts_with = "from", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     steps: u32,
-    /// File to write; it appears when it is complete and then replaces one of the same name.
+    /// File to write. It appears, or replaces an older one, only when it is complete.
     #[arg(long, value_name = "OUT.npz")]
     out: PathBuf,
-    /// Numbers to compute with, and to write (done and feet_contact are always float32).
+    /// Precision of the computation and of the file (done and feet_contact are always float32).
     #[arg(long, value_enum, default_value_t = Precision::F32)]
     precision: Precision,
-    /// Instruction set for f32: avx512, avx2 or portable; the best one if not given.
+    /// Instruction set for f32: avx512, avx2 or portable. [default: the fastest that this machine has]
     #[arg(long)]
     isa: Option<Isa>,
     #[command(flatten)]
@@ -46,12 +47,12 @@ pub struct Args {
 const FILES: &str = "\
 IN.npz holds N starts and N sequences of T actions, in float32 or float64:
   init_pos [N,B,3]   init_rot [N,B,4] as (w, x, y, z)   init_vel [N,B,3]   init_ang [N,B,3]
-  actions  [N,T,A]   limited to ±1 when they are used
+  actions  [N,T,A]   clipped to ±1
 B counts the bodies of the robot and, last, the ground. `magpie envs` lists sizes.
 
-OUT.npz gets what holds after every step:
+OUT.npz has the state after every step:
   pos, rot, vel, ang [N,T,B,·]   obs [N,T,O]   reward [N,T]   done [N,T]   feet_contact [N,T,F]
-A trajectory goes on after done. Observations and rewards are not clipped.
+A trajectory continues after done. Observations and rewards are not clipped.
 
 Example: magpie rollout hopper --from in.npz --out out.npz --precision f64";
 
@@ -63,7 +64,7 @@ enum Precision {
     F64,
 }
 
-pub fn run(args: &Args) -> anyhow::Result<()> {
+pub fn run(args: &Args, output: Output) -> anyhow::Result<()> {
     ensure!(
         args.isa.is_none() || args.precision == Precision::F32,
         "--isa chooses between versions of the single-precision code; leave it out with --precision f64"
@@ -73,8 +74,8 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     let robot = world.robot(&task)?;
     let perturbation = world.perturbation(&robot)?;
     match args.precision {
-        Precision::F32 => rollout::<f32>(args, &task, &robot, &perturbation),
-        Precision::F64 => rollout::<f64>(args, &task, &robot, &perturbation),
+        Precision::F32 => rollout::<f32>(args, &task, &robot, &perturbation, output),
+        Precision::F64 => rollout::<f64>(args, &task, &robot, &perturbation, output),
     }
 }
 
@@ -118,6 +119,7 @@ fn rollout<T: Replay>(
     task: &Task,
     robot: &Robot,
     perturbation: &Perturbation,
+    output: Output,
 ) -> anyhow::Result<()> {
     let stage: Stage<T> = Stage::new(task, robot, perturbation);
     let recording: Recording<T> = match &args.from {
@@ -131,7 +133,7 @@ fn rollout<T: Replay>(
     let mut columns = Columns::new::<T>(&out, &stage, robot, steps);
 
     let isa = args.isa.unwrap_or_else(Isa::best);
-    let progress = progress(count);
+    let progress = progress(count, output);
     let mut lost = 0;
     let start = Instant::now();
     let chunk = chunk(&stage, robot, steps);
@@ -148,19 +150,19 @@ fn rollout<T: Replay>(
     out.finish(columns.0.into(), count)?;
 
     if lost > 0 {
-        writeln!(
-            stderr(),
-            "warning: {lost} of {count} trajectories left the range of numbers (NaN or infinity); \
-             check their starts, or try --precision f64"
-        )?;
+        output.warn(&format!(
+            "{lost} of {} trajectories reached infinite or undefined numbers; check their starts, or try --precision f64",
+            count
+        ));
     }
     let rate = (count * steps) as f64 / seconds;
-    writeln!(
-        stdout(),
-        "{}: {count} trajectories of {steps} steps in {}, {rate:.0} steps/s",
-        task.name,
-        args.out.display()
-    )?;
+    let path = args.out.display().to_string();
+    let (task, trajectories) = (task.name.clone(), count);
+    let event =
+        json::Rollout { task: task.clone(), trajectories, steps, path: path.clone(), steps_per_second: rate };
+    output.result(&event, |out| {
+        writeln!(out, "{task}: {count} trajectories of {steps} steps in {path}, {rate:.0} steps/s")
+    })?;
     Ok(())
 }
 
@@ -295,7 +297,10 @@ fn all_finite<T: Scalar>(values: &[T]) -> bool {
 }
 
 /// A bar on the terminal; nothing if there is none.
-fn progress(count: usize) -> ProgressBar {
+fn progress(count: usize, output: Output) -> ProgressBar {
+    if !output.shows_progress() {
+        return ProgressBar::hidden();
+    }
     let style = ProgressStyle::with_template("{bar:40} {pos} of {len} trajectories, {eta} left")
         .unwrap_or_else(|_| ProgressStyle::default_bar());
     ProgressBar::new(count as u64).with_style(style)

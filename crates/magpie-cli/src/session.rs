@@ -1,4 +1,4 @@
-//! What all long commands share: threads, a clean stop, and times that people can read.
+//! What all long commands share: threads and a clean stop.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -6,6 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::Context;
 use magpie_nn::Kernel;
+
+use crate::output::Output;
 
 /// What shells expect of a program that Ctrl-C has stopped.
 pub const INTERRUPTED: u8 = 130;
@@ -19,7 +21,7 @@ pub fn threads(number: Option<u16>) -> anyhow::Result<()> {
         .with_context(|| format!("starting {number} threads"))
 }
 
-/// Set by Ctrl-C or a request to terminate, so that the work under way can be finished and saved.
+/// Set by Ctrl-C or a request to terminate, so that the current iteration can be finished and saved.
 pub struct Stop(Arc<AtomicBool>);
 
 impl Stop {
@@ -35,12 +37,12 @@ pub fn stop_on_ctrl_c() -> anyhow::Result<Stop> {
     let flag = Arc::clone(&stop);
     let heard = move || {
         if flag.swap(true, Ordering::Relaxed) {
-            // Asked twice: what was saved last is kept.
+            // The last checkpoint stays.
             std::process::exit(INTERRUPTED.into());
         }
         let _ = writeln!(
             crate::screen::stderr(),
-            "\nStopping after what is under way has been saved; once more to stop at once."
+            "\nFinishing this iteration and saving. Press Ctrl-C again to stop now and lose it."
         );
     };
     let ignored = signals::ignored();
@@ -97,44 +99,21 @@ pub fn count(text: &str) -> Result<u64, String> {
     }
 }
 
-/// Says that a run which goes on here will not end in the bytes it would have ended in elsewhere.
-pub fn mention_kernel(before: Option<&str>) -> anyhow::Result<()> {
-    let Some(before) = before else { return Ok(()) };
-    writeln!(
-        crate::screen::stderr(),
-        "note: this run was made with the {before} kernel and goes on with {}, which is this machine's fastest: it will \
-         not end in the same bytes as it would have there",
+/// Warns that a run which was started with another kernel will not end in the same bytes here.
+pub fn mention_kernel(before: Option<&str>, output: Output) {
+    let Some(before) = before else { return };
+    output.note(&format!(
+        "this run was started with the {before} kernel and continues with {}, the fastest one of this machine; its results \
+         will differ slightly from those of a run that stays on one machine",
         Kernel::best()
-    )?;
-    Ok(())
+    ));
 }
 
-/// Says that rows of the table are lost.
-pub fn mention_missing_rows(missing: Option<&str>) -> anyhow::Result<()> {
-    let Some(missing) = missing else { return Ok(()) };
-    writeln!(
-        crate::screen::stderr(),
-        "warning: metrics.csv: {missing}; the run resumes from its checkpoint all the same, but its curves have a gap: restore \
-         the file from a copy if you have one"
-    )?;
-    Ok(())
-}
-
-/// `42 s`, `12 min`, `3 h 05 min`.
-pub fn duration(seconds: f64) -> String {
-    let minutes = (seconds / 60.0).round();
-    if !seconds.is_finite() {
-        "?".to_owned()
-    } else if seconds < 120.0 {
-        format!("{seconds:.0} s")
-    } else if minutes < 120.0 {
-        format!("{minutes} min")
-    } else {
-        format!("{} h {:02} min", (minutes / 60.0).floor(), minutes % 60.0)
-    }
-}
-
-/// Says what is likely to be a mistake.
-pub fn warn(warnings: &[String]) -> std::io::Result<()> {
-    warnings.iter().try_for_each(|warning| writeln!(crate::screen::stderr(), "warning: {warning}"))
+/// Warns that rows of the table are lost.
+pub fn mention_missing_rows(missing: Option<&str>, output: Output) {
+    let Some(missing) = missing else { return };
+    output.warn(&format!(
+        "metrics.csv: {missing}; the run resumes from its checkpoint all the same, but its curves have a gap: restore the file \
+         from a copy if you have one"
+    ));
 }

@@ -4,41 +4,57 @@ use std::io::Write;
 
 use magpie_run::settings::{Reference, find, markdown, reference};
 
+use crate::json;
+use crate::output::Output;
+
 #[derive(clap::Args)]
 pub struct Args {
-    /// A setting, such as search.train.gamma, or a table of them, such as search.curiosity; all if not given.
+    /// A setting, such as search.train.gamma, or a group of them, such as search.curiosity. [default: all]
     key: Option<String>,
-    /// Also those that are there only to agree with other implementations.
+    /// Include settings that exist only for comparisons with other implementations.
     #[arg(long)]
     all: bool,
-    /// As JSON.
-    #[arg(long, conflicts_with = "markdown")]
-    json: bool,
-    /// As the reference in docs/reference/settings.md.
-    #[arg(long, conflicts_with_all = ["key", "all"])]
+    /// Print the page docs/reference/settings.md.
+    #[arg(long, conflicts_with_all = ["key", "all", "json"])]
     markdown: bool,
 }
 
-pub fn run(args: &Args) -> anyhow::Result<()> {
-    let mut out = crate::screen::stdout().lock();
+pub fn run(args: &Args, output: Output) -> anyhow::Result<()> {
     if args.markdown {
-        out.write_all(markdown()?.as_bytes())?;
+        std::io::stdout().lock().write_all(markdown()?.as_bytes())?;
         return Ok(());
     }
     let all = reference()?;
     let found = if args.all && args.key.is_none() { all } else { find(all, args.key.as_deref())? };
-    if args.json {
-        serde_json::to_writer_pretty(&mut out, &found)?;
-        writeln!(out)?;
-        return Ok(());
-    }
     for (number, setting) in found.iter().enumerate() {
-        if number > 0 {
-            writeln!(out)?;
-        }
-        show(&mut out, setting)?;
+        output.result(&describe(setting), |out| {
+            if number > 0 {
+                writeln!(out)?;
+            }
+            show(out, setting)
+        })?;
     }
     Ok(())
+}
+
+/// A setting for programs.
+fn describe(setting: &Reference) -> json::Setting {
+    let Reference { key, kind, words, magpie, paper, range, unit, when, sentence, since, parity } =
+        setting.clone();
+    let word = |(name, meaning): (&str, String)| json::Word { name: name.to_owned(), meaning };
+    json::Setting {
+        key,
+        kind,
+        words: words.into_iter().map(word).collect(),
+        magpie,
+        paper,
+        range,
+        unit: unit.map(str::to_owned),
+        when,
+        sentence,
+        since: since.to_owned(),
+        parity: parity.map(str::to_owned),
+    }
 }
 
 fn show(out: &mut impl Write, setting: &Reference) -> std::io::Result<()> {
@@ -57,7 +73,7 @@ fn show(out: &mut impl Write, setting: &Reference) -> std::io::Result<()> {
         writeln!(out, "    {kind}{allowed}{unit}")?;
     }
     if !when.is_empty() {
-        writeln!(out, "    matters only with {}", when.join(" and "))?;
+        writeln!(out, "    has an effect only with {}", when.join(" and "))?;
     }
     if let Some(parity) = parity {
         writeln!(out, "    for comparisons: {parity}")?;

@@ -1,9 +1,8 @@
 //! `magpie train`: a search, from an empty archive to a full one.
 
-use std::io::Write;
-use std::path::PathBuf;
+use std::io::{Write, stderr};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::Duration;
 
 use magpie_rewards::ModelName;
 use magpie_run::RunError;
@@ -11,64 +10,69 @@ use magpie_run::train::{Budget, Choices, Config, Resolved, TrainRun};
 use magpie_search::SearchConfig;
 use magpie_settings::Method;
 
-use crate::drive::{Display, Pace, Preparation, drive, mention_surprises};
+use crate::drive::{
+    Display, Pace, Preparation, drive, mention_surprises, result, started, summary, world_of,
+};
+use crate::hint::DifferentRun;
+use crate::json::{Finished, Interrupted};
+use crate::output::Output;
 use crate::session;
+use crate::words::{count, quoted};
 use crate::world::WorldArgs;
 
 #[derive(clap::Args)]
 pub struct Args {
-    /// Task to search on: one that `magpie envs` lists, such as walker2d, or a task file of your own, such as
-    /// my-task.toml (docs/tasks.md); --config can name it instead.
+    /// Task to search on: one listed by `magpie envs`, such as walker2d, or your own task file, such as my-task.toml
+    /// (docs/tasks.md). --config can name it instead.
     #[arg(required_unless_present_any = ["resume", "config"], conflicts_with = "resume")]
     task: Option<String>,
-    /// Where the objective reward comes from: learned from demonstrations by gail, vail, diffail, airl, giril or maxent,
-    /// or true, the task's own; gail if not given.
+    /// Reward model to learn from demonstrations: gail, vail, diffail, airl, giril or maxent; or true, the task's own
+    /// reward. [default: gail]
     #[arg(long, value_name = "MODEL", conflicts_with = "resume")]
     reward: Option<ModelName>,
-    /// Demonstrations to learn the reward from (`magpie demos` makes them); those that come with magpie if not given.
+    /// Demonstrations to learn the reward from, as written by `magpie demos`. [default: those bundled with magpie]
     #[arg(long, value_name = "FILE", conflicts_with = "resume")]
     demos: Option<PathBuf>,
-    /// Weight of the bonus for behaving like nobody in the archive, and 0 for none, the plain method; above 0, in quick and
-    /// desktop, restarts too lead to where cells are empty. If not given, 2 with a learned reward and 0 with the
-    /// true one; with diffail 0.5 was better.
+    /// Weight of the novelty bonus; 0 turns it off. [default: 2, or 0 with --reward true; with diffail, 0.5 worked better]
     #[arg(long, value_name = "Q", conflicts_with = "resume", allow_negative_numbers = true)]
     curiosity: Option<f64>,
-    /// How behaviour is measured: feet_contact, jump, angle, or a measure of your task file; the task's first if not given.
+    /// How to measure behaviour: feet_contact, jump, angle, or a measure of your task file. [default: the task's first]
     #[arg(long, conflicts_with = "resume")]
     measure: Option<String>,
-    /// How to search: magpie, our defaults, or paper, those of the paper whose method this is; magpie if not given.
+    /// Which defaults to search with: magpie, our own, or paper, those of the paper. [default: magpie]
     #[arg(long, conflicts_with = "resume")]
     method: Option<Method>,
-    /// How much to spend: quick is minutes on two cores, desktop an hour, paper the paper's own size, a day; quick if not given.
+    /// How much to compute on two cores: quick takes minutes, desktop an hour, paper (the paper's size) a day.
+    /// [default: quick]
     #[arg(long, conflicts_with = "resume")]
     budget: Option<Budget>,
     /// Method and budget in one word, as in earlier versions.
     #[arg(long, hide = true, conflicts_with_all = ["resume", "method", "budget"])]
     preset: Option<Budget>,
-    /// Iterations to make in all; as the budget says if not given.
-    #[arg(long, value_parser = session::count, allow_negative_numbers = true)]
+    /// Iterations in all, earlier ones included. [default: as --budget says]
+    #[arg(long, value_name = "N", value_parser = session::count, allow_negative_numbers = true)]
     iterations: Option<u64>,
-    /// Seed of all random streams; 0 if not given.
+    /// Seed of all random streams. [default: 0]
     #[arg(long, conflicts_with = "resume", allow_negative_numbers = true)]
     seed: Option<u64>,
-    /// Settings from a TOML file over the defaults; it needs only those that differ. The config.toml of a run
-    /// is one.
+    /// TOML file with settings that differ from the defaults, such as the config.toml of another run.
     #[arg(long, value_name = "FILE", conflicts_with = "resume")]
     config: Option<PathBuf>,
-    /// One setting, such as search.train.gamma=0.995, over those of --config; can be given several times.
+    /// One setting, such as search.train.gamma=0.995; overrides --config and can be repeated. `magpie settings` lists
+    /// them all.
     #[arg(long, value_name = "KEY=VALUE", conflicts_with = "resume")]
     set: Vec<String>,
-    /// Folder for the results; runs/TASK-REWARD-SEED if not given.
-    #[arg(long, conflicts_with = "resume")]
+    /// Folder for the results. [default: runs/TASK-REWARD-SEED, with whatever is not a default in between]
+    #[arg(long, value_name = "DIR", conflicts_with = "resume")]
     out: Option<PathBuf>,
-    /// Go on with the run in this folder; --iterations may ask for more than was first planned.
+    /// Continue the run in this folder. --iterations may ask for more than first planned.
     #[arg(long, value_name = "DIR", conflicts_with = "WorldArgs")]
     resume: Option<PathBuf>,
-    /// Iterations between checkpoints; once a minute if not given.
-    #[arg(long, value_name = "ITERATIONS", value_parser = clap::value_parser!(u64).range(1..))]
+    /// Save a checkpoint every N iterations. [default: about once a minute]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     checkpoint_every: Option<u64>,
-    /// Number of threads; all cores if not given.
-    #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1024))]
+    /// Number of threads. [default: one per core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
     #[command(flatten)]
     world: WorldArgs,
@@ -94,136 +98,140 @@ impl Args {
     }
 }
 
-pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
+pub fn run(args: &Args, output: Output) -> anyhow::Result<ExitCode> {
     session::threads(args.threads)?;
     let stop = session::stop_on_ctrl_c()?;
-    let mut run = match &args.resume {
-        Some(folder) => TrainRun::resume(folder, args.iterations)?,
+    let (mut run, how) = match &args.resume {
+        Some(folder) => (TrainRun::resume(folder, args.iterations)?, None),
         None => {
-            let Resolved { config, notes, warnings } = args.choices().resolve()?;
-            for note in notes {
-                writeln!(crate::screen::stderr(), "note: {note}")?;
-            }
-            session::warn(&warnings)?;
-            let folder = args.out.clone().unwrap_or_else(|| default_folder(&config).into());
-            let mut preparation = Preparation::new(config.reward.model, &stop);
-            match TrainRun::start(config, &folder, &mut |progress| preparation.show(progress)) {
-                Err(stopped @ RunError::Stopped) => {
-                    writeln!(crate::screen::stderr(), "{stopped}")?;
-                    return Ok(ExitCode::from(session::INTERRUPTED));
-                }
-                started => started?,
+            let resolved = args.choices().resolve()?;
+            resolved.notes.iter().for_each(|note| output.note(note));
+            output.warn_all(&resolved.warnings);
+            let folder = args.out.clone().unwrap_or_else(|| default_folder(&resolved).into());
+            let Resolved { config, method, budget, .. } = resolved;
+            let mut preparation = Preparation::new(config.reward.model, &stop, output);
+            match TrainRun::start(config.clone(), &folder, &mut |progress| preparation.show(progress)) {
+                Err(stopped @ RunError::Stopped) => return interrupted_early(&stopped, &folder, output),
+                Err(reason) => return Err(DifferentRun::or(reason, |folder| config.difference_from(folder))),
+                Ok(run) => (run, Some((method, budget.to_string()))),
             }
         }
     };
     if let Some(iterations) = args.checkpoint_every {
         run.save_every(iterations);
     }
-    mention_surprises(&run)?;
-    announce(&run)?;
-    let mut display = Display::new(&run, "", Duration::ZERO);
+    mention_surprises(&run, output);
+    output.progress(&started(&run, "train", None, how));
+    announce(&run, output);
+    let mut display = Display::new(&run, output);
     let pace = Pace::from(run.search().state().iteration as f64);
-    drive(&mut run, &stop, |run, progress| {
-        let left = pace.left(progress.report.iteration as f64, run.config().iterations as f64);
-        display.show(run, progress, &format!("{} left", session::duration(left)));
-    })?;
+    let iterations = run.config().iterations as f64;
+    let driven = drive(&mut run, &stop, &mut display, |progress| {
+        pace.left(progress.report.iteration as f64, iterations)
+    });
     display.close();
-    summary(&run)
+    driven?;
+    finish(&run, output)
 }
 
-/// A name that tells apart what one compares most: `runs/TASK[-MEASURE]-REWARD[-qBONUS]-SEED`.
-fn default_folder(config: &Config) -> String {
-    let Config { task, measure, reward, seed, search, .. } = config;
-    let measure = match measure.as_str() {
-        "feet_contact" => String::new(),
-        other => format!("-{other}"),
-    };
-    let usual = Config::usual_curiosity(reward.model);
+/// `runs/TASK[-MEASURE][-WORLD]-REWARD[-qBONUS][-METHOD][-BUDGET]-SEED`: what is not as usual is in the name, so that runs which
+/// people compare get folders of their own.
+fn default_folder(resolved: &Resolved) -> String {
+    let Resolved { config, method, budget, .. } = resolved;
+    let Config { task, measure, world, reward, seed, search, .. } = config;
+    let mut name = task.clone();
+    if measure != "feet_contact" {
+        name += &format!("-{measure}");
+    }
+    // The robot of a task file belongs to the task.
+    name += &world.in_a_name();
+    name += &format!("-{}", reward.model);
     let weight = search.curiosity.weight;
-    let curiosity = if weight == usual { String::new() } else { format!("-q{weight}") };
-    format!("runs/{task}{measure}-{}{curiosity}-{seed}", reward.model)
+    if weight != Config::usual_curiosity(reward.model) {
+        name += &format!("-q{weight}");
+    }
+    if *method != Method::default() {
+        name += &format!("-{method}");
+    }
+    if *budget != Budget::default() {
+        name += &format!("-{budget}");
+    }
+    format!("runs/{name}-{seed}")
+}
+
+/// Interrupted before there was anything to save.
+fn interrupted_early(reason: &RunError, folder: &Path, output: Output) -> anyhow::Result<ExitCode> {
+    writeln!(stderr(), "{reason}")?;
+    let folder = folder.display().to_string();
+    output.event(&Interrupted { run: None, folder, resume: None, search: None, sweep: None })?;
+    Ok(ExitCode::from(session::INTERRUPTED))
 }
 
 /// What is about to be done, before the first result is there.
-fn announce(run: &TrainRun) -> anyhow::Result<()> {
+fn announce(run: &TrainRun, output: Output) {
     let (config, state) = (run.config(), run.search().state());
     let SearchConfig { environments, branches, episodes, curiosity, .. } = config.search;
     let base = match curiosity.base {
         0.0 => String::new(),
-        base => format!(" and {base} for every step"),
+        base => format!(" (and {base} for every step)"),
     };
-    let mut out = crate::screen::stderr();
-    writeln!(
-        out,
-        "{} measured by {} in {} cells, reward {}, curiosity {}{base}, {environments} environments, {branches} branches of {episodes} episodes; {}",
+    output.say(&format!(
+        "{}: reward {}, measure {} ({} cells), curiosity {}{base}; {environments} environments, {branches} branches of \
+         {episodes} episodes",
         config.task,
+        config.reward.model,
         config.measure,
         state.archives.cells().count(),
-        config.reward.model,
         curiosity.weight,
-        run.directory().path().display(),
-    )?;
+    ));
+    if let Some(world) = world_of(run).in_words() {
+        output.say(&format!("world: {world}"));
+    }
+    output.say(&format!("folder: {}", run.directory().path().display()));
     match state.iteration {
         0 => {}
-        made if run.is_finished() => writeln!(out, "all {made} iterations have been made")?,
-        made => writeln!(out, "going on after iteration {made} of {}", config.iterations)?,
+        made if run.is_finished() => {
+            output.say(&format!("nothing to do: {} made, as planned", count(made, "iteration")));
+        }
+        made => output.say(&format!("continuing after iteration {made} of {}", config.iterations)),
     }
-    Ok(())
 }
 
-/// How the archive compares with what it was learned from, where the true returns of that are known.
-fn beside_demonstrations(run: &TrainRun) -> Option<String> {
-    let columns = run.demonstrations()?.columns();
-    let episodes = &columns.episodes;
-    let returns: Vec<f64> = episodes.iter().map(|episode| episode.true_return).collect::<Option<_>>()?;
-    let (least, most) =
-        (returns.iter().copied().reduce(f64::min)?, returns.iter().copied().reduce(f64::max)?);
-    let elites = run.search().state().archives.elites();
-    let as_good = elites.filter(|elite| elite.entry.objective >= least).count();
-    let count = returns.len();
-    let steps = match run.config().reward.thinning {
-        1 => "all steps".to_owned(),
-        thinning => format!("one step in {thinning}"),
-    };
-    // Sums of another program's rewards compare with nothing here.
-    if columns.about.foreign.is_some() {
-        return Some(format!(
-            "from {steps} of {count} demonstrations with returns of {least:.0} to {most:.0} by the rewards in their file, \
-             not the task's"
-        ));
+fn finish(run: &TrainRun, output: Output) -> anyhow::Result<ExitCode> {
+    let path = run.directory().path();
+    let (folder, search) = (path.display().to_string(), Some(result(run)));
+    if run.is_finished() {
+        let event = Finished { run: None, folder, search, policy: None, sweep: None };
+        output.result(&event, |out| summary(out, run))?;
+        return Ok(ExitCode::SUCCESS);
     }
-    Some(format!(
-        "from {steps} of {count} demonstrations with returns of {least:.0} to {most:.0}; elites that \
-         reach the least of them: {as_good}"
-    ))
+    let resume = Some(format!("magpie train --resume {}", quoted(path)));
+    output
+        .result(&Interrupted { run: None, folder, resume, search, sweep: None }, |out| summary(out, run))?;
+    Ok(ExitCode::from(session::INTERRUPTED))
 }
 
-fn summary(run: &TrainRun) -> anyhow::Result<ExitCode> {
-    let folder = run.directory().path().display();
-    let (m, made) = (run.search().metrics(), run.search().state().iteration);
-    let mut out = crate::screen::stdout().lock();
-    writeln!(
-        out,
-        "{} after {made} iterations: {} of {} cells filled ({:.1} %), QD-Score {:.0}, best return {:.0}, mean {:.0}",
-        run.config().task,
-        m.elites,
-        run.search().state().archives.cells().count(),
-        100.0 * m.coverage,
-        m.qd_score,
-        m.best.unwrap_or(f64::NAN),
-        m.mean.unwrap_or(f64::NAN),
-    )?;
-    if let Some(learned) = beside_demonstrations(run) {
-        writeln!(out, "learned   {learned}")?;
+#[cfg(test)]
+mod tests {
+    use magpie_run::WorldChanges;
+
+    use super::*;
+
+    fn folder(change: impl FnOnce(&mut Choices)) -> String {
+        let mut choices = Choices { task: Some("walker2d".to_owned()), ..Choices::default() };
+        change(&mut choices);
+        default_folder(&choices.resolve().unwrap())
     }
-    writeln!(out, "archive  {folder}/archive.safetensors")?;
-    writeln!(out, "picture  {folder}/plots/archive.png")?;
-    writeln!(out, "metrics  {folder}/metrics.csv")?;
-    if !run.is_finished() {
-        writeln!(out, "Stopped early; go on with: magpie train --resume {folder}")?;
-        return Ok(ExitCode::from(session::INTERRUPTED));
+
+    #[test]
+    fn default_folders_tell_apart_world_method_and_budget() {
+        assert_eq!(folder(|_| ()), "runs/walker2d-gail-0");
+        assert_eq!(folder(|c| c.seed = Some(3)), "runs/walker2d-gail-3");
+        assert_eq!(folder(|c| c.measure = Some("jump".to_owned())), "runs/walker2d-jump-gail-0");
+        assert_eq!(folder(|c| c.curiosity = Some(0.5)), "runs/walker2d-gail-q0.5-0");
+        assert_eq!(folder(|c| c.method = Some(Method::Paper)), "runs/walker2d-gail-paper-0");
+        assert_eq!(folder(|c| c.budget = Some(Budget::Desktop)), "runs/walker2d-gail-desktop-0");
+        let slippery = WorldChanges { friction: Some(0.0), ..WorldChanges::default() };
+        assert_eq!(folder(|c| c.world = slippery), "runs/walker2d-friction0-gail-0");
     }
-    writeln!(out, "next     magpie eval {folder} --best · magpie archive info {folder}")?;
-    writeln!(out, "further  magpie train --resume {folder} --iterations {}", 2 * made)?;
-    Ok(ExitCode::SUCCESS)
 }

@@ -8,17 +8,16 @@ use magpie_run::{EnvOverrides, WorldChanges};
 #[derive(clap::Args)]
 #[command(next_help_heading = "Changes to the world")]
 pub struct WorldArgs {
-    /// A robot of your own instead of the task's (the file format: docs/robots.md).
+    /// Your own robot instead of the task's (docs/robots.md describes the file).
     #[arg(long, value_name = "FILE")]
     robot: Option<PathBuf>,
-    /// Multiply the friction of every contact by this factor.
+    /// Multiply the friction of all contacts by this factor.
     #[arg(long, value_name = "FACTOR", allow_negative_numbers = true)]
     friction: Option<f64>,
-    /// Multiply the strength of one actuator, as in `left_knee=0.5`; can be given several times.
+    /// Multiply the strength of one actuator, as in left_knee=0.5; can be repeated.
     #[arg(long, value_name = "ACTUATOR=FACTOR", value_parser = strength)]
     strength: Vec<(String, f64)>,
-    /// Put bars across the track, as in `height=0.2,first=3,spacing=2`; also `thickness` (all in m) and `count`.
-    /// What is left out keeps its default.
+    /// Put bars across the track, as in height=0.2,first=3,spacing=2 (in m); also thickness (in m) and count.
     #[arg(long, value_name = "KEY=VALUE,…", value_parser = hurdles)]
     hurdles: Option<Hurdles>,
 }

@@ -11,10 +11,13 @@ use zip::CompressionMethod;
 #[test]
 fn every_command_explains_itself() {
     let general = succeed(&["--help"]);
-    for command in ["envs", "rollout", "bench"] {
+    for command in ["envs", "rollout", "bench", "completions", "man"] {
         assert!(general.contains(command), "{general}");
-        assert!(succeed(&[command, "--help"]).contains(&format!("Usage: magpie {command}")));
+        let help = succeed(&[command, "--help"]);
+        assert!(help.contains(&format!("Usage: magpie {command}")), "{help}");
+        assert!(help.contains("--json") && help.contains("--quiet"), "{help}");
     }
+    assert!(general.contains("Exit codes: 0") && general.contains("130"), "{general}");
 }
 
 #[test]
@@ -51,6 +54,61 @@ fn a_reader_that_is_gone_is_no_error() {
         assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{arguments:?}");
         assert!(output.status.success(), "{arguments:?}");
     }
+}
+
+/// Words of the library are answered like clap's own.
+#[test]
+fn a_misspelt_word_is_answered_with_the_nearest_one() {
+    for (arguments, nearest) in [
+        (&["train", "Walker2d"][..], "did you mean \"walker2d\"?"),
+        (&["train", "walker2d", "--reward", "gial"], "did you mean \"gail\"?"),
+        (&["train", "walker2d", "--budget", "deskop"], "did you mean \"desktop\"?"),
+        (&["train", "walker2d", "--measure", "feet_contct"], "did you mean \"feet_contact\"?"),
+        (&["trian", "walker2d"], "'train'"),
+        (&["bench", "--tasks", "Hopper"], "'hopper'"),
+    ] {
+        let message = common::said(&magpie(arguments));
+        assert!(message.contains(nearest), "{arguments:?}: {message}");
+    }
+}
+
+#[test]
+fn shells_get_completions_of_every_command_and_option() {
+    for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
+        let script = succeed(&["completions", shell]);
+        for word in ["train", "checkpoint-every", "archive", "export", "dry-run", "quiet"] {
+            assert!(script.contains(word), "{shell}: {word}");
+        }
+    }
+    assert_eq!(magpie(&["completions", "bash", "--json"]).status.code(), Some(2));
+    assert_eq!(magpie(&["completions", "cmd"]).status.code(), Some(2));
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let gone = Command::new(env!("CARGO_BIN_EXE_magpie"))
+        .args(["completions", "bash"])
+        .stdout(writer)
+        .output()
+        .unwrap();
+    assert!(gone.status.success() && gone.stderr.is_empty());
+}
+
+#[test]
+fn there_is_a_manual_page_for_every_command() {
+    let folder = tempfile::tempdir().unwrap();
+    let pages = folder.path().join("man1");
+    let said = succeed(&["man", text(&pages)]);
+    let names: Vec<String> = std::fs::read_dir(&pages)
+        .unwrap()
+        .map(|page| page.unwrap().file_name().into_string().unwrap())
+        .collect();
+    assert!(said.contains(&format!("{} pages written", names.len())), "{said}");
+    for name in
+        ["magpie.1", "magpie-train.1", "magpie-demos-make.1", "magpie-archive-export.1", "magpie-man.1"]
+    {
+        assert!(names.iter().any(|found| found == name), "{name}: {names:?}");
+    }
+    let train = std::fs::read_to_string(pages.join("magpie-train.1")).unwrap();
+    assert!(train.contains("checkpoint\\-every") && train.contains("magpie train"), "{train}");
 }
 
 #[test]
@@ -134,8 +192,9 @@ fn the_documented_robot_works() {
         (folder.path().join("robot.toml"), folder.path().join("in.npz"), folder.path().join("out.npz"));
     std::fs::write(&robot, example).unwrap();
     for task in ["halfcheetah", "walker2d", "hopper", "ant", "humanoid"] {
-        let line = succeed(&["envs", task, "--robot", text(&robot), "--json"]);
-        let line: serde_json::Value = serde_json::from_str(&line).unwrap();
+        // Where the robot does not fit the task, a warning comes first.
+        let lines = succeed(&["envs", task, "--robot", text(&robot), "--json"]);
+        let line: serde_json::Value = serde_json::from_str(lines.lines().last().unwrap()).unwrap();
         assert_eq!((&line["robot"], &line["bodies"]), (&"pendulum_cart".into(), &2.into()));
         assert!(succeed(&["envs", task, "--robot", text(&robot)]).contains("pendulum_cart"));
 

@@ -69,10 +69,10 @@ fn every_model_learns_from_what_elites_demonstrate() {
         let folder = temporary.path().join(model);
         let output = imitate(&folder, "2", model, &demos);
         fine(&output);
-        assert_eq!(said(&output).contains("giril learns from the demonstrations"), model == "giril");
+        assert_eq!(said(&output).contains("training the giril reward model: epoch"), model == "giril");
         let ending = String::from_utf8_lossy(&output.stdout);
         for line in [
-            "learned   from all steps of ",
+            "learned  from 2 demonstrations (all steps; returns ",
             "archive  ",
             "picture  ",
             "next     magpie eval ",
@@ -154,7 +154,7 @@ fn demonstrations_that_do_not_fit_are_refused_with_file_and_sizes() {
     );
     refused(&["hopper", "--demos", file, "--reward", "true"], &["demos: the true reward is not learned"]);
     refused(&["hopper", "--demos", file, "--set", "demos.count=3"], &["demos.count is 3", "1 to 2", file]);
-    refused(&["hopper", "--demos", file, "--set", "reward.thinning=0"], &["reward.thinning is 0"]);
+    refused(&["hopper", "--demos", file, "--set", "reward.thinning=0"], &["`reward.thinning` is 0"]);
     refused(&["hopper", "--demos", file, "--set", "reward.model=gale"], &["gail"]);
     let source = text(&temporary.path().join("true")).to_owned();
     let sparse = temporary.path().join("sparse.safetensors");
@@ -182,7 +182,7 @@ fn demonstrations_of_another_task_that_fit_are_mentioned() {
     let output = imitate(&temporary.path().join("run"), "1", "gail", &demos);
     fine(&output);
     let message = said(&output);
-    assert!(message.contains("demonstrations of hoppet, and the task is hopper"), "{message}");
+    assert!(message.contains("the demonstrations are of hoppet, but the task is hopper"), "{message}");
 }
 
 #[test]
@@ -238,7 +238,15 @@ fn demonstrations_from_elsewhere_are_imported() {
     let message = said(&import("ant"));
     assert!(message.contains("in.npz") && message.contains("expected 87 and 8"), "{message}");
     assert!(!out.exists());
-    fine(&import("hopper"));
+    let hopper = import("hopper");
+    fine(&hopper);
+    let warning = "warning: only the sizes (11, 3) were checked. This file does not name its simulator; entries must be in the \
+                   order of magpie's hopper.";
+    assert!(said(&hopper).contains(warning), "{}", said(&hopper));
+    // What has been imported is still another program's when a reward is learned from it.
+    // The run itself is refused, because a file lies where its folder should be.
+    let train = magpie(&["train", "hopper", "--demos", text(&out), "--out", text(&npz)]);
+    assert!(!train.status.success() && said(&train).contains(warning), "{}", said(&train));
     let info = succeed(&["demos", "info", text(&out)]);
     assert!(info.contains("8 in 2 episodes") && info.contains("in.npz"), "{info}");
     let message = said(&magpie(&["demos", "info", text(&out), "--plot", text(&npz.with_extension("png"))]));
@@ -261,7 +269,7 @@ fn measures_that_are_others_than_said_are_refused() {
     let angle = magpie(&[&import[..], &["angle"]].concat());
     let message = said(&angle);
     assert!(!angle.status.success(), "accepted");
-    assert!(message.contains("1 measures an episode, but angle of hopper has 2"), "{message}");
+    assert!(message.contains("measures per episode: 1 in the file, but angle on hopper has 2"), "{message}");
 }
 
 #[test]

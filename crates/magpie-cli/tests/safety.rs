@@ -220,7 +220,7 @@ fn check_finds_a_flipped_bit() {
         let output = magpie(&["check", text(place)]);
         let out = String::from_utf8_lossy(&output.stdout);
         assert_eq!(output.status.code(), Some(1), "{out}");
-        assert!(out.contains("DAMAGED") && out.contains("archive.safetensors: the checksum of"), "{out}");
+        assert!(out.contains("damaged") && out.contains("archive.safetensors: the checksum of"), "{out}");
     }
 }
 

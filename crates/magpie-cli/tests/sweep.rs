@@ -80,7 +80,11 @@ fn stopped_and_started_again_it_gives_the_bytes_of_one_that_was_left_alone() {
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(130), "{}", said(&output));
     let summary = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(summary.contains("1 of 4 runs are done") && summary.contains("Stopped early"), "{summary}");
+    assert!(
+        summary.contains("1 of 4 runs are done")
+            && summary.contains("Interrupted. To continue, repeat the command."),
+        "{summary}"
+    );
 
     let before = fs::metadata(stopped.join(RUNS[0]).join("archive.safetensors")).unwrap().modified().unwrap();
     let table = fine(&sweep(&file, &stopped, &["--dry-run"]));
@@ -224,10 +228,15 @@ fn a_run_that_fails_or_is_in_use_does_not_stop_the_others() {
     let output = sweep(&file, &out, &[]);
     let summary = fine(&output);
     assert!(
-        summary.contains("3 of 4 runs are done") && summary.contains("in use   hopper-true-q0-s5"),
+        summary.contains("3 of 4 runs are done")
+            && summary.contains("skipped  hopper-true-q0-s5: another process"),
         "{summary}"
     );
-    assert!(said(&output).contains("hopper-true-q0-s5 is in use by another process"), "{}", said(&output));
+    assert!(
+        said(&output).contains("hopper-true-q0-s5 skipped: another process is running it"),
+        "{}",
+        said(&output)
+    );
     assert!(!out.join(RUNS[2]).join("config.toml").exists());
 
     drop(lock);
@@ -344,4 +353,21 @@ fn demonstrations_that_are_missing_or_exchanged_are_refused() {
     make("1");
     let message = said(&sweep(&learnt_file, &out, &[]));
     assert!(message.contains("another demonstrations.safetensors"), "{message}");
+}
+
+#[test]
+fn a_dry_run_measures_how_long_runs_take_if_asked() {
+    let temporary = tempfile::tempdir().unwrap();
+    let file = sweep_file(&temporary, TINY);
+    let out = temporary.path().join("out");
+    let output = sweep(&file, &out, &["--dry-run", "--measure"]);
+    let table = fine(&output);
+    // Curiosity and seed do not matter to the clock: there is one kind of run.
+    assert_eq!(said(&output).matches("measuring one iteration of").count(), 1, "{}", said(&output));
+    assert!(table.lines().next().unwrap().ends_with("at most"), "{table}");
+    assert!(table.lines().skip(1).take(4).all(|row| row.ends_with(" s")), "{table}");
+    assert!(table.lines().last().unwrap().contains("on this machine"), "{table}");
+    assert!(!out.exists(), "a dry run has written something");
+    let output = sweep(&file, &out, &["--measure"]);
+    assert_eq!(output.status.code(), Some(2), "{}", said(&output));
 }

@@ -165,3 +165,99 @@ fn a_report_has_what_elites_reached_when_they_ran_again() {
     let page = fs::read_to_string(folder.join("report/report.html")).unwrap();
     assert!(page.contains("hopper, feet contact") && !page.contains("have not been run again"));
 }
+
+/// Resuming the wrong run would be the worst that a hint can bring about.
+#[test]
+fn a_folder_with_another_run_is_told_apart_from_the_same_run() {
+    let (_temporary, folder) = finished();
+    let same = said(&tiny(&folder, &[]));
+    assert!(same.contains("already holds a run") && same.contains("--resume"), "{same}");
+    for (change, difference) in [
+        (&["--friction", "0"][..], "world.friction is 1.0, and 0.0 was asked for"),
+        (&["--set", "search.train.gamma=0.9"], "search.train.gamma is 0.99"),
+        (&["--method", "paper"], "was asked for"),
+    ] {
+        let other = said(&tiny(&folder, change));
+        assert!(other.contains("already holds a different run") && other.contains(difference), "{other}");
+        assert!(other.contains("--out DIR") && !other.contains("--resume"), "{other}");
+    }
+}
+
+#[test]
+fn a_changed_world_is_named_by_every_command_and_corrects_nothing() {
+    let temporary = tempfile::tempdir().unwrap();
+    let folder = temporary.path().join("slippery");
+    let output = tiny(&folder, &["--friction", "0.5", "--strength", "leg_joint=0.7"]);
+    let world = "friction × 0.5, leg_joint × 0.7";
+    assert!(said(&output).contains(&format!("world: {world}")), "{}", said(&output));
+    let path = folder.to_str().unwrap();
+    let info = succeed(&["archive", "info", path]);
+    assert!(info.contains(&format!("world            {world}")), "{info}");
+    let own = succeed(&["eval", path, "--episodes", "1"]);
+    assert!(own.contains(world) && own.contains("corrected") && own.contains("1 episode each"), "{own}");
+    let other = succeed(&["eval", path, "--episodes", "1", "--friction", "1"]);
+    assert!(other.contains("this world") && !other.contains("corrected"), "{other}");
+    assert!(other.contains("world: leg_joint × 0.7"), "{other}");
+}
+
+#[test]
+fn physics_that_explodes_is_a_warning_wherever_policies_act() {
+    let temporary = tempfile::tempdir().unwrap();
+    let robot = temporary.path().join("stiff.toml");
+    let hopper = include_str!("../../magpie-physics/robots/hopper.toml");
+    let stiff = hopper.replace("stiffness = 10000", "stiffness = 200000");
+    assert_ne!(stiff, hopper);
+    fs::write(&robot, stiff).unwrap();
+    let folder = temporary.path().join("run");
+    let trained = tiny(&folder, &["--robot", robot.to_str().unwrap()]);
+    let warnings = said(&trained);
+    assert!(trained.status.success() && warnings.contains("random actions drive a body"), "{warnings}");
+    assert_eq!(warnings.matches("warning: the elite of cell").count(), 1, "{warnings}");
+    for more in [&["--best"][..], &["--all"]] {
+        let output = magpie(&[&["eval", folder.to_str().unwrap(), "--episodes", "1"], more].concat());
+        let warnings = said(&output);
+        assert!(warnings.contains("its return means nothing"), "{warnings}");
+    }
+    // And nothing is said about a robot that is as it should be.
+    let (_temporary, folder) = finished();
+    let output = magpie(&["eval", folder.to_str().unwrap(), "--episodes", "1"]);
+    assert_eq!(said(&output), "");
+}
+
+#[test]
+fn quiet_leaves_results_and_warnings() {
+    let temporary = tempfile::tempdir().unwrap();
+    let output = tiny(&temporary.path().join("run"), &["--quiet", "--strength", "leg_joint=100000"]);
+    let (warnings, results) = (said(&output), String::from_utf8_lossy(&output.stdout).into_owned());
+    assert!(!warnings.is_empty() && warnings.lines().all(|line| line.starts_with("warning: ")), "{warnings}");
+    assert!(results.starts_with("hopper after 2 iterations: "), "{results}");
+}
+
+#[test]
+fn a_robot_without_actuators_is_refused_at_once() {
+    let temporary = tempfile::tempdir().unwrap();
+    let (robot, folder) = (temporary.path().join("limp.toml"), temporary.path().join("run"));
+    let hopper = include_str!("../../magpie-physics/robots/hopper.toml");
+    let limp: Vec<&str> = hopper.lines().filter(|line| !line.contains("actuator_strength")).collect();
+    fs::write(&robot, limp.join("\n")).unwrap();
+    for command in ["train", "ppo"] {
+        let output = magpie(&[
+            command,
+            "hopper",
+            "--robot",
+            robot.to_str().unwrap(),
+            "--out",
+            folder.to_str().unwrap(),
+        ]);
+        let message = said(&output);
+        assert_eq!(output.status.code(), Some(1), "{message}");
+        assert!(message.contains("has no actuators, so there is nothing to learn"), "{command}: {message}");
+        assert!(!folder.exists());
+    }
+    let shown = magpie(&["envs", "hopper", "--robot", robot.to_str().unwrap()]);
+    assert!(
+        said(&shown).contains("warning: ") && said(&shown).contains("has no actuators"),
+        "{}",
+        said(&shown)
+    );
+}

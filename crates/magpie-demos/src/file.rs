@@ -149,7 +149,6 @@ pub(crate) fn read(path: &Path) -> Result<Vec<u8>, DemonstrationError> {
     let io = |action| move |reason| DemonstrationError::Io { path: path.to_owned(), action, reason };
     let content =
         |text: String| DemonstrationError::Content { path: path.to_owned(), problem: Problem(text) };
-    // Before it is opened: that would wait for whoever writes into a pipe.
     let about = fs::metadata(path).map_err(io("opening"))?;
     if !about.is_file() {
         return Err(content("not a file; expected a file with demonstrations".to_owned()));
@@ -158,7 +157,6 @@ pub(crate) fn read(path: &Path) -> Result<Vec<u8>, DemonstrationError> {
     if about.len() > MOST_BYTES {
         return Err(content(format!("it has {} bytes; expected at most {MOST_BYTES}", about.len())));
     }
-    let file = File::open(path).map_err(io("opening"))?;
     let mut bytes = Vec::new();
     file.take(MOST_BYTES).read_to_end(&mut bytes).map_err(io("reading"))?;
     Ok(bytes)

@@ -132,6 +132,12 @@ impl Chunk {
         }
     }
 
+    /// Speed of the fastest body of environment (group, lane), in m/s; NaN if a velocity is not a number. `None` if the
+    /// simulator does not say.
+    pub fn top_speed(&self, environment: (usize, usize)) -> Option<f32> {
+        self.simulation.top_speed(environment)
+    }
+
     /// Copies state and observation of the environment in (group, lane) `from` over the one in `to`, which must be in
     /// another group. This lets unfinished episodes share fewer groups.
     ///

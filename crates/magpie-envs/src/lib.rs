@@ -47,7 +47,7 @@ pub use environment::{Description, DescriptionError, Entry, Environment, MOST_ME
 pub use group::{Group, LaneSet, members};
 pub use measure::{Dimension, Measure, MeasurePart, Quantity};
 pub use rigid_bodies::{
-    Clip, EnvironmentError, Options, Replayed, Stage, States, examine, replay_f32, replay_f64,
+    Clip, EnvironmentError, Options, Replayed, Stage, States, examine, replay_f32, replay_f64, unstable_speed,
 };
 pub use simulator::{ResetDraws, Simulation, Simulator};
 pub use snapshot::{Snapshot, SnapshotMismatch};

@@ -34,6 +34,13 @@ pub trait Simulation: Send + Sync {
     /// entry that is not a number stays so and must end its episode.
     fn step(&mut self, actions: &[Pack], out: &mut [Group]);
 
+    /// Speed of the fastest body of environment (group, lane), in m/s; NaN if a velocity is not a number. `None` if the
+    /// simulator does not say.
+    fn top_speed(&self, environment: (usize, usize)) -> Option<f32> {
+        let _ = environment;
+        None
+    }
+
     /// Appends the state of environment (group, lane).
     fn save(&self, environment: (usize, usize), state: &mut Vec<f32>);
 

@@ -23,6 +23,7 @@ mod policy_runner;
 mod record;
 mod rollout;
 mod rollout_buffer;
+mod top_speed;
 mod trainer;
 
 pub use agent::{Agent, Networks, Policy};
@@ -31,6 +32,7 @@ pub use evaluate::{Evaluation, evaluate};
 pub use learner::{Learner, LearnerFactory, UpdateError, UpdateStats, gae};
 pub use policy_runner::Actions;
 pub use record::{Recording, record};
+pub use top_speed::top_speed;
 pub use trainer::{Episodes, Iteration, Trainer, TrainerState, iterate_all};
 
 pub use rollout_buffer::{End, RolloutBuffer, Transitions};

@@ -120,7 +120,13 @@ impl BehaviourSpace<'_> {
             Crowd { name: &chosen, at: best, mark: Mark::Chosen },
             Crowd { name: &shown, at: &places, mark: Mark::Highlighted },
         ];
-        let crowds: Vec<Crowd<'_>> = crowds.into_iter().filter(|crowd| !crowd.at.is_empty()).collect();
+        let crowds: Vec<Crowd<'_>> = crowds
+            .into_iter()
+            // Where all are among the best, one crowd says it.
+            .filter(|crowd| {
+                !crowd.at.is_empty() && !(crowd.mark == Mark::Chosen && best.len() == elites.len())
+            })
+            .collect();
         let (title, subtitle) = (self.title, self.subtitle);
         let width = if dimensions.len() > 2 { WIDE } else { NARROW };
         Ok(scatter(&Scatter { title, subtitle, dimensions: &dimensions, crowds: &crowds, width })?)

@@ -70,14 +70,14 @@ pub enum RunError {
         /// What it is not.
         problem: String,
     },
-    /// Somebody else is at it.
+    /// Another process runs it.
     #[error("{} is in use by another process; stop that one first", path.display())]
     Locked {
         /// The folder.
         path: PathBuf,
     },
     /// A file is not what it was when it was written.
-    #[error("{}: {problem}; the file is damaged, restore it from a copy or start the run anew", path.display())]
+    #[error("{}: {problem}; the file is damaged; restore it from a copy, or start the run again", path.display())]
     Damaged {
         /// The file.
         path: PathBuf,
@@ -126,7 +126,7 @@ pub enum RunError {
         /// What is allowed.
         range: String,
     },
-    /// A cell of an archive that nobody fills.
+    /// A cell of an archive without an elite.
     #[error("cell {cell} holds no elite{hint}")]
     EmptyCell {
         /// Its name.
@@ -135,15 +135,15 @@ pub enum RunError {
         hint: String,
     },
     /// An archive without elites.
-    #[error("{}: the archive is empty: there is nothing to run", path.display())]
+    #[error("{}: the archive is empty, so there is nothing to run", path.display())]
     EmptyArchive {
         /// The file.
         path: PathBuf,
     },
     /// Policies for something else.
     #[error(
-        "the policies map {} entries of an observation to {} of an action, but {task} has {} and {}; name the robot that they \
-         were trained with",
+        "the policies take observations of {} entries and give actions of {}, but {task} has {} and {}; name the robot that \
+         they were trained with",
         found[0], found[1], expected[0], expected[1]
     )]
     OtherSizes {
@@ -171,7 +171,7 @@ pub enum RunError {
     },
     /// Demonstrations with other measures than was said.
     #[error(
-        "{}: the file has {found} measures an episode, but {measure} of {task} has {expected}; say what they are",
+        "{}: measures per episode: {found} in the file, but {measure} on {task} has {expected}; name the measure of the file",
         path.display()
     )]
     OtherMeasures {
@@ -217,7 +217,7 @@ pub enum RunError {
     Demonstrations(#[from] magpie_demos::DemonstrationError),
     /// There is nothing to learn the reward from.
     #[error(
-        "no demonstrations of {task} come with magpie, and {model} learns from some; name a file of demonstrations, or take the \
+        "magpie has no bundled demonstrations of {task} for {model} to learn from; name a file of demonstrations, or use the \
          task's own reward"
     )]
     NoDemonstrations {
@@ -257,12 +257,12 @@ pub enum RunError {
     Reward(#[from] magpie_rewards::RewardError),
     /// Interrupted before there was anything to keep.
     #[error(
-        "interrupted while the reward model learned from the demonstrations, before the first iteration: there is nothing to \
-         resume, start again"
+        "interrupted while the reward model was being trained, before the first iteration; there is nothing to resume, so start \
+         again"
     )]
     Stopped,
     /// Learning met numbers that are not finite.
-    #[error("iteration {iteration}: {reason}; the checkpoint holds the state of a few minutes before")]
+    #[error("iteration {iteration}: {reason}; the last checkpoint is a few minutes older")]
     Learning {
         /// When.
         iteration: u64,
@@ -274,8 +274,8 @@ pub enum RunError {
     Setup(#[from] magpie_search::SearchError),
     /// A search cannot go on.
     #[error(
-        "iteration {iteration}: {reason}; the checkpoint holds the last good state, but going on from it would meet the same: \
-         start anew with other settings, such as a smaller search.train.ppo.adam.learning_rate, in another folder"
+        "iteration {iteration}: {reason}; the checkpoint holds the last good state, but resuming it would fail in the same way; \
+         start another run with other settings, such as a smaller search.train.ppo.adam.learning_rate"
     )]
     Search {
         /// When.

@@ -12,6 +12,7 @@
 mod archive;
 mod checkpoint;
 mod column;
+mod compare;
 mod directory;
 mod driver;
 mod error;
@@ -33,6 +34,7 @@ pub use archive::{
     About, ArchiveOutline, OutlinedElite, SavedArchive, SavedElite, load_archive, load_outline, save_archive,
 };
 pub use column::metrics_reference;
+pub use compare::Difference;
 pub use directory::{RunDirectory, write_whole};
 pub use error::RunError;
 pub use magpie_files::printable;

@@ -157,7 +157,7 @@ mod tests {
     fn written() -> (tempfile::TempDir, std::path::PathBuf, PolicyFile) {
         let actor = Shape::tanh(&[2, 3, 1]).unwrap();
         let parameters = (0..actor.parameters() + actor.outputs()).map(|i| i as f32 - 4.0).collect();
-        let normaliser = Running::from_parts(vec![0.5, -1.0], vec![2.0, 0.25], 7.0);
+        let normaliser = RunningMeanStd::from_parts(vec![0.5, -1.0], vec![2.0, 0.25], 7.0);
         let policy = Policy { parameters, normaliser };
         let file = PolicyFile { task: "hopper".to_owned(), actor, actions: Actions::Mean, policy };
         let folder = tempfile::tempdir().unwrap();

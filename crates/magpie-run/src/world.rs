@@ -98,6 +98,13 @@ impl EnvOverrides {
         Ok(world)
     }
 
+    /// The world of a run in `folder`, whose files are named as seen from outside.
+    pub fn seen_from_outside(&self, folder: &Path) -> EnvOverrides {
+        let mut world = self.clone();
+        world.lies_in(folder);
+        world
+    }
+
     /// Resolves paths that are relative to `folder`.
     pub(crate) fn lies_in(&mut self, folder: &Path) {
         for file in [&mut self.task, &mut self.robot].into_iter().flatten() {
@@ -193,7 +200,59 @@ impl EnvOverrides {
         )?)
     }
 
-    /// Warnings about a robot that does not suit the task or the world. Tasks as published are not examined.
+    /// What differs from the task as published, in words; `None` if nothing does.
+    pub fn in_words(&self) -> Option<String> {
+        let file =
+            |path: &PathBuf| path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
+        let mut changes = Vec::new();
+        if let Some(path) = &self.robot {
+            // A copy in the folder of a run has another name than the robot.
+            let robot = Robot::load(path).map_or_else(|_| file(path), |robot| robot.name);
+            changes.push(format!("robot {robot}"));
+        }
+        if self.friction != 1.0 {
+            changes.push(format!("friction × {}", self.friction));
+        }
+        changes.extend(self.strength.iter().map(|(actuator, factor)| format!("{actuator} × {factor}")));
+        if let Some(Hurdles { height, first, spacing, thickness, count }) = &self.hurdles {
+            changes.push(format!(
+                "{count} hurdles (height {height} m, first at {first} m, every {spacing} m, thickness {thickness} m)"
+            ));
+        }
+        (!changes.is_empty()).then(|| changes.join(", "))
+    }
+
+    /// The same as part of the name of a folder: empty, or `-friction0.5-left_knee0.5`.
+    pub fn in_a_name(&self) -> String {
+        let mut parts = Vec::new();
+        if let Some(stem) = self.robot.as_ref().and_then(|path| path.file_stem()) {
+            parts.push(stem.to_string_lossy().into_owned());
+        }
+        if self.friction != 1.0 {
+            parts.push(format!("friction{}", self.friction));
+        }
+        parts.extend(self.strength.iter().map(|(actuator, factor)| format!("{actuator}{factor}")));
+        if let Some(Hurdles { height, first, spacing, thickness, count }) = &self.hurdles {
+            let usual = Hurdles::default();
+            parts.push(format!("hurdles{height}"));
+            for (name, value, usual) in [
+                ("first", first, usual.first),
+                ("every", spacing, usual.spacing),
+                ("thick", thickness, usual.thickness),
+            ] {
+                if *value != usual {
+                    parts.push(format!("{name}{value}"));
+                }
+            }
+            if *count != usual.count {
+                parts.push(format!("count{count}"));
+            }
+        }
+        parts.iter().map(|part| format!("-{}", plain(part))).collect()
+    }
+
+    /// Warnings about a world in which the physics is unstable or the robot does not fit the task, in sentences; tasks as
+    /// published need no trial.
     ///
     /// # Errors
     /// If nothing can be learned in this world.
@@ -204,5 +263,62 @@ impl EnvOverrides {
         let task = self.task(task)?;
         let robot = self.robot(&task)?;
         Ok(magpie_envs::examine(&task, &robot, &self.perturbation(&robot)?)?)
+    }
+}
+
+/// What every file system and shell takes as it is; a dash for anything else.
+pub(crate) fn plain(text: &str) -> String {
+    text.chars().map(|c| if c.is_alphanumeric() || matches!(c, '.' | '_' | '-') { c } else { '-' }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_changed_world_is_told_in_words_and_in_names_and_the_usual_one_is_not() {
+        let usual = EnvOverrides::default();
+        assert_eq!((usual.in_words(), usual.in_a_name()), (None, String::new()));
+        let changed = EnvOverrides {
+            robot: Some("robots/my dog.toml".into()),
+            friction: 0.0,
+            strength: [("left_knee".to_owned(), 0.5)].into(),
+            hurdles: Some(Hurdles { height: 0.2, ..Hurdles::default() }),
+            ..EnvOverrides::default()
+        };
+        let words = changed.in_words().unwrap();
+        for part in ["robot my dog.toml", "friction × 0", "left_knee × 0.5", "hurdles (height 0.2 m"] {
+            assert!(words.contains(part), "{words}");
+        }
+        assert_eq!(changed.in_a_name(), "-my-dog-friction0-left_knee0.5-hurdles0.2");
+    }
+
+    /// Two worlds must not share a default folder.
+    #[test]
+    fn every_change_shows_in_the_name() {
+        let hurdles = |change: fn(&mut Hurdles)| {
+            let mut hurdles = Hurdles::default();
+            change(&mut hurdles);
+            EnvOverrides { hurdles: Some(hurdles), ..EnvOverrides::default() }
+        };
+        let worlds = [
+            EnvOverrides::default(),
+            EnvOverrides { friction: 0.5, ..EnvOverrides::default() },
+            hurdles(|_| ()),
+            hurdles(|h| h.height = 0.1),
+            hurdles(|h| h.first = 7.0),
+            hurdles(|h| h.spacing = 7.0),
+            hurdles(|h| h.thickness = 0.7),
+            hurdles(|h| h.count = 7),
+        ];
+        let names: std::collections::BTreeSet<String> = worlds.iter().map(EnvOverrides::in_a_name).collect();
+        assert_eq!(names.len(), worlds.len(), "{names:?}");
+    }
+
+    #[test]
+    fn strength_that_makes_the_physics_unstable_is_found_in_a_trial() {
+        let strength = [("leg_joint".to_owned(), 1e5)].into();
+        let warnings = EnvOverrides { strength, ..EnvOverrides::default() }.examine("hopper").unwrap();
+        assert!(warnings.iter().any(|warning| warning.contains("unstable")), "{warnings:?}");
     }
 }

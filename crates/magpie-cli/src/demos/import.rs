@@ -7,38 +7,37 @@ use magpie_run::WorldChanges;
 use magpie_run::operations::{ImportOptions, ImportedDemonstrations, import_demonstrations, may_write};
 
 use super::table;
-use crate::session;
+use crate::json;
+use crate::output::Output;
 
 #[derive(clap::Args)]
 pub struct Args {
-    /// The file or folder: the paper's trajs_ppga_*.pt, an npz file or folder of the library imitation, a dataset of Minari, or
+    /// The file or folder: the paper's trajs_ppga_*.pt, an npz file or a folder of the imitation library, a dataset of Minari, or
     /// an hdf5 file of D4RL.
     file: PathBuf,
-    /// The task that they demonstrate, or a task file (docs/tasks.md).
+    /// The demonstrated task, or a task file (docs/tasks.md).
     #[arg(long)]
     task: String,
-    /// Your own robot, if it is not the task's that demonstrates (the file format: docs/robots.md).
+    /// Your own robot, if it is not the task's that demonstrates (docs/robots.md).
     #[arg(long, value_name = "FILE")]
     robot: Option<PathBuf>,
-    /// What the file's measures are, if it has any: feet_contact, jump or angle.
+    /// Which measure the file has, if any: feet_contact, jump or angle.
     #[arg(long, default_value = "feet_contact")]
     measure: String,
     /// File to write.
-    #[arg(long)]
+    #[arg(long, value_name = "FILE")]
     out: PathBuf,
 }
 
-pub fn run(args: &Args) -> anyhow::Result<()> {
+pub fn run(args: &Args, output: Output) -> anyhow::Result<()> {
     may_write(&args.out, &[&args.file])?;
     let world = WorldChanges { robot: args.robot.clone(), ..WorldChanges::default() };
     let options = ImportOptions { task: args.task.clone(), measure: args.measure.clone(), world };
     let ImportedDemonstrations { demonstrations, warnings } = import_demonstrations(&args.file, &options)?;
     demonstrations.save(&args.out)?;
-    let mut screen = std::io::stdout().lock();
-    table::write(&mut screen, &demonstrations)?;
-    writeln!(screen)?;
-    screen.flush()?;
-    session::warn(&warnings)?;
-    writeln!(screen, "written to {}", args.out.display())?;
+    output.result(&table::describe(&demonstrations), |out| table::write(out, &demonstrations))?;
+    output.warn_all(&warnings);
+    let path = args.out.display().to_string();
+    output.result(&json::Written { path: path.clone() }, |out| writeln!(out, "\nwritten to {path}"))?;
     Ok(())
 }

@@ -8,26 +8,29 @@ use magpie_demos::{Given, import};
 use magpie_run::operations::{draw_demonstrations, may_write};
 
 use super::table;
+use crate::json;
+use crate::output::Output;
 
 #[derive(clap::Args)]
 pub struct Args {
-    /// The file, of any format that can be imported.
+    /// The file, in any format that `magpie demos import` reads.
     file: PathBuf,
-    /// PNG file for a picture of where the demonstrations lie in the space of measures.
+    /// Write a PNG picture of the demonstrations in measure space.
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
 }
 
-pub fn run(args: &Args) -> anyhow::Result<()> {
+pub fn run(args: &Args, output: Output) -> anyhow::Result<()> {
     if let Some(plot) = &args.plot {
         may_write(plot, &[&args.file])?;
     }
     let source = args.file.display().to_string();
     let demonstrations = import(&args.file, &Given { source: source.clone(), ..Given::default() })?;
-    table::write(&mut crate::screen::stdout().lock(), &demonstrations)?;
+    output.result(&table::describe(&demonstrations), |out| table::write(out, &demonstrations))?;
     let Some(plot) = &args.plot else { return Ok(()) };
     let figure = draw_demonstrations(&demonstrations).context(source)?;
-    magpie_run::write_whole(plot, &figure.png()?)?;
-    writeln!(crate::screen::stdout(), "\nwritten to {}", plot.display())?;
+    std::fs::write(plot, figure.png()?).with_context(|| format!("writing {}", plot.display()))?;
+    let path = plot.display().to_string();
+    output.result(&json::Written { path: path.clone() }, |out| writeln!(out, "\nwritten to {path}"))?;
     Ok(())
 }

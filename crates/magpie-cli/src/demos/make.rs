@@ -7,41 +7,43 @@ use magpie_run::operations::{Choice, DemonstrateOptions, OpenArchive, demonstrat
 
 use super::table;
 use crate::eval::ActionsArg;
+use crate::json;
+use crate::output::Output;
 
 #[derive(clap::Args)]
 pub struct Args {
-    /// The folder of a run, or its archive.safetensors. The world is that of the run.
+    /// The folder of a run, or its archive.safetensors. Elites act in the world of the run.
     run: PathBuf,
-    /// How many demonstrations.
-    #[arg(short, long, default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    /// Number of demonstrations.
+    #[arg(short, long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     number: u32,
-    /// Which of the best elites demonstrate.
+    /// Which elites to record, among the best ones.
     #[arg(long, value_enum, default_value = "diverse")]
     select: Select,
-    /// How many elites are the best ones.
-    #[arg(long, default_value_t = 500, value_parser = clap::value_parser!(u32).range(1..))]
+    /// Choose among this many best elites.
+    #[arg(long, value_name = "N", default_value_t = 500, value_parser = clap::value_parser!(u32).range(1..))]
     top: u32,
-    /// Seed of the starts, and of a random choice.
+    /// Seed of the start states and of --select random.
     #[arg(long, default_value_t = 0)]
     seed: u64,
-    /// Keep only every Nth step, for a small file; a reward is learned from every 20th unless told otherwise.
-    #[arg(long, value_name = "STEPS", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    /// Keep only every Nth step, to make the file smaller (training uses every 20th by default).
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     every: u32,
-    /// How to act: the mean action, or one drawn as in training.
+    /// Take the mean action, or draw one as in training.
     #[arg(long, value_enum, default_value = "mean")]
     actions: ActionsArg,
-    /// File to write; demos.safetensors beside the archive if not given.
-    #[arg(long)]
+    /// File to write. [default: demos.safetensors beside the archive]
+    #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, clap::ValueEnum)]
 enum Select {
-    /// The best one, and then again and again the one that behaves least like those chosen.
+    /// The best one, then again and again the one that behaves least like those already chosen.
     Diverse,
-    /// The ones with the highest returns.
+    /// Those with the highest returns.
     Best,
-    /// Any.
+    /// A random choice.
     Random,
 }
 
@@ -62,21 +64,20 @@ impl Args {
     }
 }
 
-pub fn run(args: &Args) -> anyhow::Result<()> {
+pub fn run(args: &Args, output: Output) -> anyhow::Result<()> {
     let open = OpenArchive::open(&args.run)?;
     let out = args.out.clone().unwrap_or_else(|| open.path.with_file_name("demos.safetensors"));
     may_write(&out, &[&open.path])?;
     let demonstrations = demonstrate(&open, &args.options())?;
     demonstrations.save(&out)?;
-    let mut screen = crate::screen::stdout().lock();
-    table::write(&mut screen, &demonstrations)?;
+    output.result(&table::describe(&demonstrations), |out| table::write(out, &demonstrations))?;
     let (all, top, chosen) = (open.archive.elites.len(), args.top, args.number as usize);
     if all <= top as usize && all > chosen && !matches!(args.select, Select::Best) {
-        writeln!(
-            screen,
-            "\nAll {all} elites were candidates (--top {top}): a lower --top leaves out poor ones."
-        )?;
+        output.note(&format!(
+            "all {all} elites were candidates (--top {top}), poor ones too; a lower --top leaves those out"
+        ));
     }
-    writeln!(screen, "\nwritten to {}", out.display())?;
+    let path = out.display().to_string();
+    output.result(&json::Written { path: path.clone() }, |out| writeln!(out, "\nwritten to {path}"))?;
     Ok(())
 }

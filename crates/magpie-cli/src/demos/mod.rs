@@ -5,6 +5,8 @@ mod info;
 mod make;
 mod table;
 
+use crate::output::Output;
+
 #[derive(clap::Args)]
 pub struct Args {
     #[command(subcommand)]
@@ -13,18 +15,18 @@ pub struct Args {
 
 #[derive(clap::Subcommand)]
 enum Command {
-    /// Let elites of an archive demonstrate, one episode each with mean actions.
+    /// Record demonstrations by elites of an archive, one episode each.
     Make(make::Args),
-    /// Show what a file of demonstrations holds, and where they lie in the space of measures.
+    /// Show what a file of demonstrations holds.
     Info(info::Args),
-    /// Read demonstrations from elsewhere: the paper's .pt, datasets of the library imitation, of Minari and of D4RL.
+    /// Convert demonstrations from the paper (.pt), the imitation library (.npz) or Minari (.hdf5).
     Import(import::Args),
 }
 
-pub fn run(args: &Args) -> anyhow::Result<()> {
+pub fn run(args: &Args, output: Output) -> anyhow::Result<()> {
     match &args.command {
-        Command::Make(args) => make::run(args),
-        Command::Info(args) => info::run(args),
-        Command::Import(args) => import::run(args),
+        Command::Make(args) => make::run(args, output),
+        Command::Info(args) => info::run(args, output),
+        Command::Import(args) => import::run(args, output),
     }
 }

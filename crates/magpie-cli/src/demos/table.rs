@@ -4,6 +4,8 @@ use std::io::Write;
 
 use magpie_demos::Demonstrations;
 
+use crate::json;
+
 /// Writes where demonstrations come from, and a line for each episode. What is not known is a dash.
 pub fn write(out: &mut dyn Write, demonstrations: &Demonstrations) -> std::io::Result<()> {
     let columns = demonstrations.columns();
@@ -44,11 +46,39 @@ pub fn write(out: &mut dyn Write, demonstrations: &Demonstrations) -> std::io::R
             out,
             "{i:>7} {:>7} {:>8} {:>10} {:>10}  {}",
             episode.length,
-            if episode.terminated { "by self" } else { "cut off" },
+            if episode.terminated { "ended" } else { "cut off" },
             number(episode.true_return),
             number(episode.demonstrator.as_ref().map(|d| d.objective)),
             or_dash(&place.join(" "))
         )?;
     }
     Ok(())
+}
+
+/// The same for programs.
+pub fn describe(demonstrations: &Demonstrations) -> json::Demonstrations {
+    let columns = demonstrations.columns();
+    let about = columns.about.clone();
+    let episodes = columns.episodes.iter().zip(demonstrations.places());
+    json::Demonstrations {
+        task: about.task,
+        robot: about.robot,
+        measure: about.measure,
+        source: about.source,
+        steps: demonstrations.steps(),
+        every: about.every,
+        horizon: about.horizon,
+        observation_size: columns.sizes.observation,
+        action_size: columns.sizes.action,
+        repairs: about.repairs,
+        episodes: episodes
+            .map(|(episode, place)| json::Episode {
+                length: episode.length,
+                terminated: episode.terminated,
+                true_return: episode.true_return,
+                objective: episode.demonstrator.as_ref().map(|demonstrator| demonstrator.objective),
+                measures: place.map(|place| place.to_vec()),
+            })
+            .collect(),
+    }
 }

@@ -5,6 +5,7 @@ use magpie_physics::{Model, Perturbation, World, lowest_point, refresh, set_pose
 use magpie_random::Stream;
 use magpie_simd::{Isa, LANES};
 
+use super::worlds::fastest;
 use super::{EnvironmentError, Stage, States, replay_f32};
 use crate::task::Task;
 
@@ -13,6 +14,15 @@ const STEPS: usize = 100;
 
 /// A robot of this size cannot be faster (m/s), unless its springs are too stiff for the time step.
 const FASTEST: f32 = 100.0;
+
+/// A speed that only unstable physics reaches, in words.
+pub fn unstable_speed(speed: f32) -> Option<String> {
+    match speed {
+        speed if !speed.is_finite() => Some("beyond all numbers".to_owned()),
+        speed if speed > FASTEST => Some(format!("{speed:.0} m/s")),
+        _ => None,
+    }
+}
 
 /// A robot whose fastest body stays below this speed (m/s) does not move.
 const SLOWEST: f32 = 1e-3;
@@ -37,9 +47,9 @@ pub fn examine(
         return Err(EnvironmentError::NoActuators { robot: robot.name.clone() });
     }
     let mut warnings: Vec<String> = in_the_ground(robot).into_iter().collect();
-    let Trial { lengths, fastest } = try_out(task, robot, perturbation);
+    let Trial { lengths, fastest: top_speed } = try_out(task, robot, perturbation);
     let longest = lengths.iter().copied().max().unwrap_or(0);
-    if !fastest.is_finite() {
+    if !top_speed.is_finite() {
         return Err(EnvironmentError::Explodes { robot: robot.name.clone() });
     }
     if longest == 0 {
@@ -59,14 +69,14 @@ pub fn examine(
             healthy(task)
         ));
     }
-    if fastest > FASTEST {
+    if let Some(speed) = unstable_speed(top_speed) {
         warnings.push(format!(
-            "robot {:?}: random actions drive a body to {fastest:.0} m/s, so the physics is unstable and returns are meaningless; \
+            "robot {:?}: random actions drive a body to {speed}, so the physics is unstable and returns are meaningless; \
              lower the stiffness of joints or the strength of actuators, or raise world.substeps",
             robot.name
         ));
     }
-    if fastest < SLOWEST {
+    if top_speed < SLOWEST {
         warnings.push(format!(
             "robot {:?}: nothing moves in {STEPS} steps with random actions; raise world.control_dt or the strength of actuators",
             robot.name
@@ -97,13 +107,8 @@ fn try_out(task: &Task, robot: &Robot, perturbation: &Perturbation) -> Trial {
     for (done, vel) in replayed.done.chunks(STEPS).zip(replayed.states.vel.chunks(STEPS * velocities)) {
         let length = done.iter().position(|&done| done != 0.0).unwrap_or(STEPS);
         let lived = (length + 1).min(STEPS) * velocities;
-        for v in vel[..lived].chunks_exact(3) {
-            let speed = (v[0] * v[0] + v[1] * v[1] + v[2] * v[2]).sqrt();
-            // Once NaN, it stays NaN.
-            if speed.is_nan() || speed > trial.fastest {
-                trial.fastest = speed;
-            }
-        }
+        let speeds = vel[..lived].chunks_exact(3).map(|v| (v[0] * v[0] + v[1] * v[1] + v[2] * v[2]).sqrt());
+        trial.fastest = fastest([trial.fastest].into_iter().chain(speeds));
         trial.lengths.push(length);
     }
     trial

@@ -16,7 +16,7 @@ use magpie_simd::Isa;
 use crate::measure::Measure;
 use crate::simulator::{Simulation, Simulator};
 
-pub use fit::examine;
+pub use fit::{examine, unstable_speed};
 pub use options::{Clip, EnvironmentError, Options};
 pub use replay::{Replayed, States, replay_f32, replay_f64};
 pub use stage::Stage;

@@ -76,6 +76,15 @@ impl Simulation for Worlds {
         self.isa.run(Step(&self.setting, &mut self.groups, actions, out));
     }
 
+    fn top_speed(&self, (group, lane): (usize, usize)) -> Option<f32> {
+        let bodies = &self.groups[group].bodies;
+        let speed = |body: &BodyState<Pack>| {
+            let [x, y, z] = [0, 1, 2].map(|axis| body.vel[axis].0[lane]);
+            (x * x + y * y + z * z).sqrt()
+        };
+        Some(fastest(bodies.iter().map(speed)))
+    }
+
     fn save(&self, (group, lane): (usize, usize), state: &mut Vec<f32>) {
         let bodies = &self.groups[group].bodies;
         state.extend(bodies.iter().flat_map(|body| body.components()).map(|pack| pack.0[lane]));
@@ -87,6 +96,11 @@ impl Simulation for Worlds {
             pack.0[lane] = value;
         }
     }
+}
+
+/// The largest of these speeds; NaN if one of them is NaN.
+pub(super) fn fastest(speeds: impl Iterator<Item = f32>) -> f32 {
+    speeds.fold(0.0, |top: f32, speed| if speed.is_nan() || top.is_nan() { f32::NAN } else { top.max(speed) })
 }
 
 impl Fresh {

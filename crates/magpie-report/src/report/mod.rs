@@ -243,6 +243,17 @@ impl Report {
         Ok(page)
     }
 
+    /// The files that [`Report::write`] writes into a folder.
+    pub fn files(&self, folder: &Path) -> Vec<PathBuf> {
+        let picture = |picture: &Picture| {
+            ["svg", "png"]
+                .map(|extension| folder.join("figures").join(format!("{}.{extension}", picture.name)))
+        };
+        let pictures = self.pictures().flat_map(picture);
+        let tables = self.files.iter().map(|(name, _)| folder.join(name));
+        pictures.chain(tables).chain([folder.join("report.html")]).collect()
+    }
+
     fn pictures(&self) -> impl Iterator<Item = &Picture> {
         self.chapters.iter().flat_map(|chapter| {
             let learning = chapter.learning.iter().flat_map(|(_, pictures)| pictures);

@@ -158,7 +158,7 @@ impl Record {
             format: u32,
         }
         let foreign =
-            |e: serde_json::Error| format!("it is not an archive: its metadata say something else ({e})");
+            |e: serde_json::Error| format!("it is not an archive: its metadata are of another kind ({e})");
         match serde_json::from_str(json).map_err(foreign)? {
             Version { format: FORMAT } => Ok(Record::Current(serde_json::from_str(json).map_err(foreign)?)),
             Version { format: FIRST } => Ok(Record::First(serde_json::from_str(json).map_err(foreign)?)),
@@ -252,6 +252,6 @@ fn first_actor(solution: usize, observation: usize) -> Result<Shape, String> {
     let more = one.and_then(|one| solution.checked_sub(one)).map(|more| more / (HIDDEN + 2));
     let found = more.and_then(|more| shape(more + 1)).filter(|shape| parameters(shape) == solution);
     found.ok_or_else(|| {
-        format!("solutions of {solution} parameters are no actors of two layers of {HIDDEN} units on {observation} entries")
+        format!("solutions of {solution} parameters are not actors of two layers of {HIDDEN} units on {observation} entries")
     })
 }

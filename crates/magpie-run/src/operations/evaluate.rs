@@ -10,7 +10,6 @@ use std::sync::Arc;
 
 use magpie_envs::Dimension;
 use magpie_learn::{Actions, Evaluation, Policy, evaluate};
-use magpie_physics::Hurdles;
 use magpie_qd::{Acceptance, ArchivePair, Candidate, Metrics, Provenance, QdOffset};
 
 use super::OpenArchive;
@@ -136,19 +135,7 @@ pub fn evaluate_archive<'a>(
 
 /// A world in words.
 fn in_words(world: &EnvOverrides) -> String {
-    let EnvOverrides { task, robot, friction, strength, hurdles } = world;
-    let files = [("task file", task), ("robot", robot)];
-    let files =
-        files.into_iter().filter_map(|(what, file)| Some(format!("{what} {}", file.as_ref()?.display())));
-    let mut said: Vec<String> = files.collect();
-    if *friction != 1.0 {
-        said.push(format!("friction × {friction}"));
-    }
-    said.extend(strength.iter().map(|(actuator, factor)| format!("strength of {actuator} × {factor}")));
-    said.extend(hurdles.map(|Hurdles { height, first, spacing, .. }| {
-        format!("hurdles {height} m high, every {spacing} m from {first} m on")
-    }));
-    if said.is_empty() { "the task as published".to_owned() } else { said.join(", ") }
+    world.in_words().unwrap_or_else(|| "the task as published".to_owned())
 }
 
 /// Of the archive that the elites make now.
@@ -283,6 +270,8 @@ pub fn evaluate_policy(
 
 #[cfg(test)]
 mod tests {
+    use magpie_physics::Hurdles;
+
     use super::*;
     use crate::operations::tests::{CELLS, hopper};
 
@@ -403,7 +392,7 @@ mod tests {
         assert_eq!(found, "the task as published");
         assert_eq!(
             here,
-            "friction × 0.3, strength of thigh_joint × 0.5, hurdles 0.1 m high, every 3 m from 2 m on"
+            "friction × 0.3, thigh_joint × 0.5, 1000 hurdles (height 0.1 m, first at 2 m, every 3 m, thickness 0.1 m)"
         );
     }
 

@@ -271,7 +271,8 @@ mod tests {
         open.archive.about.cells = wide.into();
         open.archive.elites.iter_mut().for_each(|e| e.policy.parameters.resize(1000, 0.0));
         let path = folder.path().join("out.npz");
-        let error = export_archive(&open.archive, ExportFormat::Npz, &path).unwrap_err().to_string();
+        let options = ExportOptions { format: ExportFormat::Npz, policies: true };
+        let error = export_archive(&open.archive, options, &path).unwrap_err().to_string();
         assert!(
             error.contains("each of the 10000000 cells") && error.contains("the limit is 16 GB"),
             "{error}"

@@ -15,6 +15,7 @@ mod open;
 mod output;
 mod picture;
 mod reevaluate;
+mod stability;
 
 pub use check::{CheckReport, CheckedFile, Finding, check};
 pub use demonstrate::{Choice, DemonstrateOptions, demonstrate};
@@ -29,6 +30,7 @@ pub use open::{OpenArchive, holds_archive, open_outline};
 pub use output::may_write;
 pub use picture::{ArchivePicture, draw_archive, draw_demonstrations};
 pub use reevaluate::{Standing, runs_below, standing};
+pub use stability::{instability_of_elite, instability_of_policy, instability_of_search};
 
 #[cfg(test)]
 mod tests {

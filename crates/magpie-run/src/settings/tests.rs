@@ -165,8 +165,8 @@ fn a_fault_names_the_place_the_key_and_the_remedy() {
             "my.toml:1:8: 9223372036854775808 is too large for a whole number",
         ),
         ("", "seed", "seed: there is no `=` in it; write it as a.b=value"),
-        ("", "a..b=1", "a..b=1: what is left of `=` is no key; write it as a.b=value"),
-        ("", "=1", "=1: what is left of `=` is no key; write it as a.b=value"),
+        ("", "a..b=1", "a..b=1: the part before `=` is not a key; write it as a.b=value"),
+        ("", "=1", "=1: the part before `=` is not a key; write it as a.b=value"),
     ] {
         let sets = if set.is_empty() { &[][..] } else { &[set] };
         assert_eq!(with(text, sets).unwrap_err(), message, "{text:?} {set:?}");

@@ -7,6 +7,7 @@ use super::Choice;
 use super::file::{Axis, NAMED};
 use crate::settings::{Layer, Value};
 use crate::train::{Config, FEET_CONTACT};
+use crate::world::plain;
 
 /// `TASK[-MEASURE]-REWARD-qCURIOSITY[-DEMOS][-SETTING…]-sSEED`: measures other than feet contact are named,
 /// demonstrations and other settings where they are axes. `all_axes` are the keys of the whole sweep.
@@ -27,12 +28,7 @@ pub(super) fn name(config: &Config, choice: &Choice<'_>, all_axes: &BTreeSet<&st
     }
     parts.push(format!("s{}", config.seed));
     parts.retain(|part| !part.is_empty());
-    parts.join("-").chars().map(|c| if is_plain(c) { c } else { '-' }).collect()
-}
-
-/// Characters that every file system and shell accepts unquoted.
-fn is_plain(c: char) -> bool {
-    c.is_alphanumeric() || matches!(c, '.' | '_' | '-')
+    plain(&parts.join("-"))
 }
 
 /// The name of a demonstration file without the task, which is already part of the run's name.

@@ -148,7 +148,7 @@ fn a_fault_names_the_place_the_key_and_the_remedy() {
             "[axes]\ncuriosity = [2]\n'search.curiosity.weight' = [1]",
             "my.toml:3:1: `search.curiosity.weight` and `curiosity` are the same setting; leave one out",
         ),
-        ("[axes]\n'search..x' = [2]", "my.toml:2:1: `search..x` is no key; write it as \"a.b\""),
+        ("[axes]\n'search..x' = [2]", "my.toml:2:1: `search..x` is not a key; write it as \"a.b\""),
         (
             "[axes]\ntask = ['hopper']\n'search.train.gama' = [1]",
             "my.toml:3:1: unknown key `search.train.gama`: did you mean `search.train.gamma`?",
@@ -227,7 +227,7 @@ fn a_fault_names_the_place_the_key_and_the_remedy() {
     let long = format!("[axes]\ntask = ['hopper']\ndemos = ['{}.pt']", "d".repeat(200));
     assert!(parse(&long).unwrap_err().contains("is too long for a folder"));
     let deep = format!("[axes]\n'{}' = [1]", ["a"; 100_000].join("."));
-    assert!(parse(&deep).unwrap_err().contains("is no key"));
+    assert!(parse(&deep).unwrap_err().contains("is not a key"));
 }
 
 #[test]

@@ -48,6 +48,10 @@ pub struct Choices {
 pub struct Resolved {
     /// The configuration.
     pub config: Config,
+    /// How to search, as chosen or by default.
+    pub method: Method,
+    /// How much to spend, as chosen or by default.
+    pub budget: Budget,
     /// Notes on how the choices were understood, in sentences.
     pub notes: Vec<String>,
     /// Warnings about likely mistakes, in sentences.
@@ -110,7 +114,7 @@ impl Choices {
         config.demos.file = self.demos.clone().or(config.demos.file);
         let mut warnings = config.world.examine(&config.task).map_err(Fault::of_world)?;
         warnings.extend(config.doubts());
-        Ok(Resolved { config, notes, warnings })
+        Ok(Resolved { config, method, budget, notes, warnings })
     }
 
     /// The choices that are settings, as layers.

@@ -226,6 +226,11 @@ pub(crate) const COLUMNS: &[Entry] = &[
     ),
 ];
 
+/// The row of an iteration as in `metrics.csv`: the columns' names and values. A missing value is NaN.
+pub fn row(progress: &Progress) -> Vec<(&'static str, f64)> {
+    COLUMNS.iter().map(|column| (column.name(), column.of(progress))).collect()
+}
+
 /// A value of the first PPGA emitter.
 fn of_ppga(p: &Progress, value: fn(&PpgaReport) -> f64) -> f64 {
     p.report.ppgas().next().map_or(f64::NAN, value)

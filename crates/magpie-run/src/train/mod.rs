@@ -18,6 +18,7 @@ pub use demos::Demos;
 pub(crate) use demos::FILE as DEMONSTRATIONS;
 pub(crate) use doubts::doubts;
 pub(crate) use metrics::COLUMNS;
+pub use metrics::row;
 pub use recover::rebuild_archive;
 pub(crate) use recover::{newer_archive, newer_outline};
 pub(crate) use run::{ARCHIVE, CHECKPOINT, PICTURE, Record, Searching};

@@ -36,9 +36,7 @@ impl RewardModelBuilder {
                 RunError::Value {
                     field: "reward.thinning".to_owned(),
                     value: config.thinning.to_string(),
-                    range: format!(
-                        "a multiple of {kept}: the demonstrations contain only every {kept}th step"
-                    ),
+                    range: format!("a multiple of {kept}: the demonstrations hold only every {kept}th step"),
                 }
             })?;
         Ok(RewardModelBuilder { model, expert, scaled: config.scaled, horizon, seed })

@@ -1,0 +1,5 @@
+//! The paper's pickles.
+
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| magpie_fuzz::demonstrations(b"\x80", bytes));

@@ -1,0 +1,5 @@
+//! magpie's own demonstrations.
+
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| magpie_fuzz::demonstrations(b"", bytes));
