@@ -64,7 +64,7 @@ pub(crate) fn iterations(folder: &Path) -> Option<u64> {
         let kept = marker.files.get(*name);
         kept.is_some_and(|kept| sum(&folder.join(name)).is_ok_and(|found| found == *kept))
     };
-    FILES.iter().all(|name| fits(name)).then_some(marker.iteration)
+    FILES.iter().all(fits).then_some(marker.iteration)
 }
 
 fn sum(path: &Path) -> io::Result<Sum> {
