@@ -32,7 +32,7 @@ use magpie_qd::Solutions;
 use serde::de::DeserializeOwned;
 
 use crate::error::RunError;
-pub(crate) use head::{ANY_VERSION, iteration_of};
+pub(crate) use head::iteration_of;
 pub(crate) use index::Stored;
 pub(crate) use writer::{Job, WriteResults, Writer, Written};
 

@@ -18,7 +18,7 @@ use crate::ppo::{POLICY, Training};
 use crate::reevaluation::{self, Reevaluation};
 use crate::settings::{read_text, resolve};
 use crate::tensorboard;
-use crate::train::{ARCHIVE, DEMONSTRATIONS, Record, Searching};
+use crate::train::{ARCHIVE, DEMONSTRATIONS, Searching};
 use crate::world::EnvOverrides;
 
 /// What was found out about a file.
