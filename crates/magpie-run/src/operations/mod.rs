@@ -21,7 +21,7 @@ pub use check::{CheckReport, CheckedFile, Finding, check};
 pub use demonstrate::{Choice, DemonstrateOptions, demonstrate};
 pub use evaluate::{
     ArchiveEvaluation, EvaluateOptions, Kept, OtherWorld, PolicyEvaluation, Selection, VERIFIED,
-    evaluate_archive, evaluate_policy,
+    evaluate_archive, evaluate_archive_in, evaluate_policy,
 };
 pub use export::{ExportFormat, ExportOptions, export_archive};
 pub use import::{ImportOptions, ImportedDemonstrations, import_demonstrations};
