@@ -67,6 +67,8 @@ pub fn import(path: &Path, given: &Given) -> Result<Demonstrations, Demonstratio
 pub fn import_bytes(bytes: &[u8], given: &Given) -> Result<Demonstrations, Problem> {
     let demonstrations = match bytes {
         [] => return problem!("the file is empty; {READABLE}"),
+        // A safetensors file begins with the length of its JSON head, which may look like the beginning of a pickle.
+        [_, _, _, _, 0, 0, 0, 0, b'{', ..] => Demonstrations::from_bytes(bytes)?,
         [0x80, 2..=5, ..] => paper::read(bytes, given)?,
         [b'P', b'K', 3 | 5, 4 | 6, ..] => zipped(bytes, given)?,
         [0x89, b'H', b'D', b'F', ..] => minari::read(bytes, given)?,
@@ -75,8 +77,6 @@ pub fn import_bytes(bytes: &[u8], given: &Given) -> Result<Demonstrations, Probl
                 "an Arrow file; {READABLE}. Save it with numpy.savez: obs, acts, indices, terminal, rews, as imitation did"
             );
         }
-        // A safetensors file begins with the length of its JSON head.
-        [_, _, _, _, _, _, _, _, b'{', ..] => Demonstrations::from_bytes(bytes)?,
         _ => return problem!("a format that is not known; {READABLE}"),
     };
     if let Some(expected) = given.sizes
