@@ -15,6 +15,7 @@
 //! one of each down, step by step.
 
 mod agent;
+mod cloning;
 mod config;
 mod evaluate;
 mod learner;
@@ -26,6 +27,7 @@ mod rollout_buffer;
 mod trainer;
 
 pub use agent::{Agent, Networks, Policy};
+pub use cloning::{Cloning, CloningConfig, CloningData, CloningError, CloningReport, CloningState, Examples};
 pub use config::{StopAfter, TrainConfig};
 pub use evaluate::{Evaluation, evaluate};
 pub use learner::{Learner, LearnerFactory, UpdateError, UpdateStats, gae};
