@@ -2,6 +2,7 @@
 
 mod archive;
 mod bench;
+mod clone;
 mod demos;
 mod drive;
 mod envs;
@@ -38,6 +39,8 @@ enum Command {
     Rollout(rollout::Args),
     /// Train one policy with PPO on a task's own reward.
     Ppo(ppo::Args),
+    /// Train one policy to act as in demonstrations, without a reward: behaviour cloning.
+    Clone(clone::Args),
     /// Search for many different, good policies; the result is an archive.
     Train(train::Args),
     /// Run many searches from one file, here or on several machines; can be stopped and started again.
@@ -61,6 +64,7 @@ fn main() -> ExitCode {
         Command::Envs(args) => envs::run(&args).map(|()| ExitCode::SUCCESS),
         Command::Rollout(args) => rollout::run(&args).map(|()| ExitCode::SUCCESS),
         Command::Ppo(args) => ppo::run(&args),
+        Command::Clone(args) => clone::run(&args),
         Command::Train(args) => train::run(&args),
         Command::Sweep(args) => sweep::run(&args),
         Command::Demos(args) => demos::run(&args).map(|()| ExitCode::SUCCESS),

@@ -90,9 +90,12 @@ pub fn metrics_reference() -> String {
          sums over all of them, and what is said of a copy, of the walk or of the search policy is that of the first. The steps of an iteration are those of [An iteration](../search.md#an-iteration).\n\n\
          {}\n\
          ## Single policies: `magpie ppo`\n\n\
+         {}\n\
+         ## Cloned policies: `magpie clone`\n\n\
          {}",
         table(crate::train::COLUMNS),
-        table(crate::ppo::COLUMNS)
+        table(crate::ppo::COLUMNS),
+        table(crate::clone::COLUMNS)
     )
 }
 
@@ -113,6 +116,7 @@ mod tests {
         }
         check(crate::train::COLUMNS);
         check(crate::ppo::COLUMNS);
+        check(crate::clone::COLUMNS);
     }
 
     #[test]

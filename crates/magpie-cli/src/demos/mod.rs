@@ -13,7 +13,7 @@ pub struct Args {
 
 #[derive(clap::Subcommand)]
 enum Command {
-    /// Let elites of an archive demonstrate, one episode each with mean actions.
+    /// Let elites of an archive demonstrate, or a single policy: one typical episode each.
     Make(make::Args),
     /// Show what a file of demonstrations holds, and where they lie in the space of measures.
     Info(info::Args),

@@ -50,15 +50,13 @@ pub fn import_demonstrations(file: &Path, options: &ImportOptions) -> Result<Dem
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::operations::tests::{CELLS, hopper};
-    use crate::operations::{DemonstrateOptions, demonstrate};
+    use crate::operations::tests::{CELLS, demonstrations, hopper};
 
     #[test]
     fn measures_that_are_others_than_said_are_refused() {
         let (folder, open) = hopper(CELLS[0]());
         let path = folder.path().join("demos.safetensors");
-        let made = demonstrate(&open, &DemonstrateOptions { number: 1, ..DemonstrateOptions::default() });
-        made.unwrap().save(&path).unwrap();
+        demonstrations(&open, 1).save(&path).unwrap();
         let import = |measure: &str| {
             import_demonstrations(
                 &path,
