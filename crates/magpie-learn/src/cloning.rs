@@ -76,10 +76,16 @@ pub struct CloningReport {
     pub explained_variance: f64,
 }
 
-/// A value that is not finite.
+/// Why cloning cannot go on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("the error of cloning is not finite; a smaller learning rate helps")]
-pub struct CloningError;
+pub enum CloningError {
+    /// A value that is not finite.
+    #[error("the error of the actions is not finite; a smaller learning rate helps")]
+    NotFinite,
+    /// A state of something else.
+    #[error("the saved state is that of another network")]
+    Foreign,
+}
 
 /// All that changes: a record.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -188,7 +194,7 @@ impl Cloning {
         of_dimension.iter_mut().for_each(|sum| *sum /= held_out.len() as f64);
         let validation_error = of_dimension.iter().sum::<f64>() / act as f64;
         if !(training_error.is_finite() && validation_error.is_finite()) {
-            return Err(CloningError);
+            return Err(CloningError::NotFinite);
         }
         if validation_error < state.best_error {
             let log_std = of_dimension.iter().map(|square| square.sqrt().max(LEAST_STD).ln() as f32);
@@ -218,8 +224,8 @@ impl Cloning {
         &self.state
     }
 
-    /// Goes on from a state of one with the same actor; hands it back if it is of another.
-    pub fn restore(&mut self, state: CloningState) -> Result<(), CloningState> {
+    /// Goes on from a state of one with the same actor.
+    pub fn restore(&mut self, state: CloningState) -> Result<(), CloningError> {
         let lengths = |state: &CloningState| {
             [
                 state.weights.len(),
@@ -229,7 +235,7 @@ impl Cloning {
             ]
         };
         if lengths(&state) != lengths(&self.state) || state.best_epoch > state.epoch {
-            return Err(state);
+            return Err(CloningError::Foreign);
         }
         self.state = state;
         Ok(())
@@ -382,7 +388,7 @@ mod tests {
         assert_ne!(other.policy(), whole.policy());
         let shape = Shape::tanh(&[OBS, 3, ACT]).unwrap();
         let mut foreign = Cloning::new(&shape, CloningConfig::default(), whole.data.clone(), 3);
-        assert!(foreign.restore(whole.state().clone()).is_err());
+        assert_eq!(foreign.restore(whole.state().clone()), Err(CloningError::Foreign));
     }
 
     #[test]

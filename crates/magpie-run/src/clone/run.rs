@@ -147,9 +147,9 @@ impl Run<Cloner> {
             let env = config.world.environment(&config.task, None)?;
             let chosen = config.demos.chosen(config.demos.required(&env, "behaviour cloning")?);
             let mut cloner = Cloner::new(&config, env, chosen)?;
-            cloner.cloning.restore(state).map_err(|_| RunError::Damaged {
+            cloner.cloning.restore(state).map_err(|e| RunError::Damaged {
                 path: path.join(Cloner::CHECKPOINT),
-                problem: "its state is that of another network".to_owned(),
+                problem: e.to_string(),
             })?;
             Ok(cloner)
         })
