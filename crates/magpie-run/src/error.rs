@@ -320,7 +320,7 @@ impl FewGoodElites {
         remedies.push("accept a larger difference".to_owned());
         format!(
             "{path}: {wanted} demonstrations were asked for, but {found} of the {tried} elites tried did in fresh episodes what \
-             the archive says ({low} returned less than {percent} % of the stored return, {moved} behaved differently by more \
+             the archive says ({low} returned less than {percent:.0} % of the stored return, {moved} behaved differently by more \
              than {max_cells} cells); {}",
             remedies.join(", or ")
         )
