@@ -7,7 +7,8 @@
 //! ```
 //!
 //! where wⱼ is the width of a cell along dimension j and s the standard deviation of the returns. Episodes that terminate
-//! are left aside if fewer than half of them do: where a fall is the exception, it is not typical.
+//! are left aside unless more than half of them do: where a fall is the exception, it is not typical. Nor is an episode that
+//! returns far less than the mean, however it behaves.
 
 use magpie_learn::Recording;
 use magpie_qd::Cells;
@@ -26,6 +27,9 @@ pub struct FreshEpisodes {
     /// Mean of each dimension of the measure.
     pub mean_measures: Vec<f64>,
 }
+
+/// The share of the mean return that a typical episode reaches.
+const LEAST_SHARE: f64 = 0.8;
 
 impl FreshEpisodes {
     pub(super) fn of(recordings: &[Recording]) -> FreshEpisodes {
@@ -48,7 +52,7 @@ impl FreshEpisodes {
 
     /// Position of the typical episode, the first one on a tie; with the `widths` of a cell.
     pub(super) fn typical(&self, recordings: &[Recording], widths: &[f64]) -> Option<usize> {
-        let usually_terminates = 2 * self.terminated >= self.episodes;
+        let usually_terminates = 2 * self.terminated > self.episodes;
         let distance = |recording: &Recording| {
             let of_return = match self.std_return {
                 0.0 => 0.0,
@@ -58,11 +62,15 @@ impl FreshEpisodes {
             let pairs = measures.iter().zip(&self.mean_measures).zip(widths);
             pairs.map(|((m, mean), width)| ((m - mean) / width).powi(2)).sum::<f64>() + of_return.powi(2)
         };
-        let candidates = recordings.iter().enumerate().filter(|(_, r)| usually_terminates || !r.terminated);
-        candidates
-            .map(|(i, recording)| (i, distance(recording)))
-            .min_by(|a, b| a.1.total_cmp(&b.1))
-            .map(|(i, _)| i)
+        let least = self.mean_return - (1.0 - LEAST_SHARE) * self.mean_return.abs();
+        let of_usual_end = |&(_, r): &(usize, &Recording)| usually_terminates || !r.terminated;
+        let good = |&(_, r): &(usize, &Recording)| r.true_return() >= least;
+        let nearest = |candidates: &mut dyn Iterator<Item = (usize, &Recording)>| {
+            let rated = candidates.map(|(i, recording)| (i, distance(recording)));
+            rated.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(i, _)| i)
+        };
+        let candidates = || recordings.iter().enumerate().filter(of_usual_end);
+        nearest(&mut candidates().filter(good)).or_else(|| nearest(&mut candidates()))
     }
 
     /// The largest distance of the mean measures from `measures` along a dimension, in cells.
@@ -126,7 +134,16 @@ mod tests {
         ];
         assert_eq!(typical(&episodes, 0.02), 2, "the first one is at the mean, but fell");
         episodes[1].terminated = true;
+        assert_eq!(typical(&episodes, 0.02), 2, "half of them are not most");
+        episodes[3].terminated = true;
         assert_eq!(typical(&episodes, 0.02), 0);
+    }
+
+    #[test]
+    fn an_episode_that_returns_far_less_than_the_mean_is_not_typical() {
+        // The first one is at the mean of the measures.
+        let episodes = [(10.0, 0.5), (150.0, 0.3), (140.0, 0.7)].map(|(r, m)| episode(r, m, false));
+        assert_eq!(typical(&episodes, 0.02), 2);
     }
 
     #[test]
