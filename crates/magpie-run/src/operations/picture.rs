@@ -122,8 +122,7 @@ pub fn draw_demonstrations(demonstrations: &Demonstrations) -> Result<Figure, Ru
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::operations::tests::{CELLS, hopper};
-    use crate::operations::{DemonstrateOptions, demonstrate};
+    use crate::operations::tests::{CELLS, demonstrations, hopper};
 
     #[test]
     fn grids_and_tessellations_are_drawn() {
@@ -152,8 +151,7 @@ mod tests {
     #[test]
     fn demonstrations_are_marked_where_they_lie() {
         let (_folder, open) = hopper(CELLS[0]());
-        let options = DemonstrateOptions { number: 2, ..DemonstrateOptions::default() };
-        let demonstrations = demonstrate(&open, &options).unwrap();
+        let demonstrations = demonstrations(&open, 2);
         let figure = draw_demonstrations(&demonstrations).unwrap();
         // One more explains the marks.
         assert_eq!(figure.svg().matches("<circle").count(), 3);
