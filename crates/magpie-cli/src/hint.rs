@@ -76,6 +76,11 @@ fn of(error: &RunError) -> Option<String> {
         RunError::FewElites { limited: true, .. } => {
             Some("-n asks for fewer, --top raises how many are among the best".to_owned())
         }
+        RunError::FewGoodElites(few) => {
+            let fewer = if few.good > 0 { format!("-n {} asks for fewer, ", few.good) } else { String::new() };
+            let more = if few.limited { "--top raises how many are among the best, " } else { "" };
+            Some(format!("{fewer}{more}--min-return and --max-cells accept a larger difference"))
+        }
         RunError::NoPicture { .. } => {
             Some("`magpie demos import` writes a file that says its task and measure".to_owned())
         }
@@ -95,13 +100,12 @@ fn resume(file: &Path) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use anyhow::Context;
-    use magpie_rewards::ModelName;
 
     use super::*;
 
     #[test]
     fn a_remedy_has_its_option_however_deep_the_error_lies() {
-        let missing = || RunError::NoDemonstrations { task: "pogo".to_owned(), model: ModelName::Gail };
+        let missing = || RunError::NoDemonstrations { task: "pogo".to_owned(), learner: "gail".to_owned() };
         let run = "pogo-gail-1".to_owned();
         let of_sweep = RunError::OfSweep { path: "a.toml".into(), run, reason: Box::new(missing()) };
         for error in [missing(), of_sweep] {

@@ -264,6 +264,36 @@ records! {
         damaged: usize,
     }
 
+    /// `clone`: the policy.
+    CloneResult = "cloned" {
+        /// the task
+        task: String,
+        /// folder of the run
+        folder: String,
+        /// demonstrations
+        demonstrations: usize,
+        /// steps in them
+        steps: usize,
+        /// passes made over them
+        epochs: u64,
+        /// the pass after which the error on held-out steps was least
+        best_epoch: Option<u64>,
+        /// that error: mean square of the actions
+        best_error: Option<f64>,
+        /// share of the variance of held-out actions that the policy explains
+        explained_variance: Option<f64>,
+        /// mean return of the demonstrations, if they have returns
+        expert_return: Option<f64>,
+        /// mean return of the policy over 100 episodes with mean actions
+        mean_return: f64,
+        /// mean length of these episodes
+        mean_length: f64,
+        /// file of the policy
+        policy: String,
+        /// file of the metrics
+        metrics: String,
+    }
+
     /// `eval` of all elites of an archive.
     Evaluation = "evaluation" {
         /// the run or file that was named

@@ -3,6 +3,7 @@
 mod archive;
 mod bench;
 mod check;
+mod clone;
 mod demos;
 mod drive;
 mod envs;
@@ -64,6 +65,8 @@ enum Command {
     Demos(demos::Args),
     /// Train one policy with PPO on a task's own reward.
     Ppo(ppo::Args),
+    /// Train one policy to act as in demonstrations, without a reward: behaviour cloning.
+    Clone(clone::Args),
     /// List the tasks with their sizes, time steps and measures.
     Envs(envs::Args),
     /// Explain the settings of a search: defaults, ranges and meaning.
@@ -99,6 +102,7 @@ fn main() -> ExitCode {
         Command::Sweep(args) => sweep::run(&args, output),
         Command::Ppo(args) => ppo::run(&args, output),
         Command::Check(args) => check::run(&args, output),
+        Command::Clone(args) => clone::run(&args, output),
         Command::Eval(args) => eval::run(&args, output).map(|()| ExitCode::SUCCESS),
         Command::Archive(args) => archive::run(&args, output).map(|()| ExitCode::SUCCESS),
         Command::Report(args) => report::run(&args, output).map(|()| ExitCode::SUCCESS),

@@ -217,6 +217,27 @@ fn who_demonstrates_can_be_chosen() {
 }
 
 #[test]
+fn a_policy_is_cloned_evaluated_and_demonstrates() {
+    let (temporary, demos) = demonstrated();
+    let run = temporary.path().join("clone");
+    let said = succeed(&["clone", "hopper", "--demos", text(&demos), "--epochs", "5", "--out", text(&run)]);
+    for line in ["hopper: cloned from ", "error    ", "expert   mean return ", "clone    mean return "] {
+        assert!(said.lines().any(|found| found.starts_with(line)), "no {line:?}: {said}");
+    }
+    let evaluated = succeed(&["eval", text(&run), "--episodes", "3"]);
+    assert!(evaluated.starts_with("hopper, 3 episodes"), "{evaluated}");
+    let made = succeed(&["demos", "make", text(&run), "-n", "2", "--episodes", "3"]);
+    assert!(made.contains("a single policy, mean actions, each the typical one of 3 episodes"), "{made}");
+    assert!(run.join("demos.safetensors").is_file());
+    let output = magpie(&["demos", "make", text(&run), "--top", "3"]);
+    let message = common::said(&output);
+    assert!(!output.status.success() && message.contains("is one policy"), "{message}");
+    let archive = temporary.path().join("true");
+    let message = common::said(&magpie(&["demos", "make", text(&archive), "--measure", "angle"]));
+    assert!(message.contains("knows its measure"), "{message}");
+}
+
+#[test]
 fn demonstrations_from_elsewhere_are_imported() {
     let temporary = tempfile::tempdir().unwrap();
     let (npz, out) = (temporary.path().join("in.npz"), temporary.path().join("out.safetensors"));

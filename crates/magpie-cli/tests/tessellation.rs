@@ -86,6 +86,11 @@ fn its_elites_run_again_and_demonstrate() {
         let message = said(&eval(&["--cell", cell]));
         assert!(message.contains(hint), "{cell}: {message}");
     }
-    let made = succeed(&["demos", "make", text(&path), "-n", "2"]);
+    let made = succeed(&["demos", "make", text(&path), "-n", "2", "--max-cells", "100", "--min-return", "0"]);
     assert!(made.contains("2 episodes") && made.contains("mean actions"), "{made}");
+    let lines: Vec<&str> = made.lines().collect();
+    let head = lines.iter().position(|line| line.contains("fresh mean")).unwrap();
+    for row in &lines[head + 1..head + 3] {
+        assert!(row.contains(" ± ") && row.ends_with(" of 10"), "{row}");
+    }
 }

@@ -49,6 +49,19 @@ fn a_file_is_read_back_as_written_and_the_same_bytes_each_time() {
 }
 
 #[test]
+fn a_head_whose_length_looks_like_a_pickle_is_read() {
+    let mut met = false;
+    for padding in 0..256 {
+        let about = About { source: "x".repeat(padding), ..columns().about };
+        let bytes = Demonstrations::new(Columns { about, ..columns() }).unwrap().to_bytes().unwrap();
+        met |= bytes[0] == 0x80 && (2..=5).contains(&bytes[1]);
+        let read = crate::import_bytes(&bytes, &crate::Given::default());
+        assert!(read.is_ok(), "a source of {padding} letters: {}", read.unwrap_err());
+    }
+    assert!(met, "heads grow by 8 bytes, so that one of them has such a length");
+}
+
+#[test]
 fn what_may_be_absent_may_be_absent() {
     let bare = Columns { final_observations: vec![], rewards: vec![], measures: vec![], ..columns() };
     let demonstrations = Demonstrations::new(bare).unwrap();

@@ -15,6 +15,7 @@
 //! records one episode of each, step by step.
 
 mod agent;
+mod cloning;
 mod config;
 mod evaluate;
 mod learner;
@@ -27,6 +28,7 @@ mod top_speed;
 mod trainer;
 
 pub use agent::{Agent, Networks, Policy};
+pub use cloning::{Cloning, CloningConfig, CloningData, CloningError, CloningReport, CloningState, Examples};
 pub use config::{StopAfter, TrainConfig};
 pub use evaluate::{Evaluation, evaluate};
 pub use learner::{Learner, LearnerFactory, UpdateError, UpdateStats, gae};

@@ -1,5 +1,6 @@
-//! Recording one episode of a policy, step by step, as in a demonstration.
+//! Recording episodes of a policy, step by step, as in a demonstration.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use magpie_envs::{Batch, Chunk, Environment};
@@ -36,20 +37,27 @@ impl Recording {
     pub fn true_return(&self) -> f64 {
         self.rewards.iter().map(|&r| f64::from(r)).sum()
     }
+
+    /// Mean over the steps of each dimension of the measure.
+    pub fn mean_measures(&self) -> Vec<f64> {
+        let (steps, dims) = (self.length(), self.measures.len() / self.length().max(1));
+        let sum = |d: usize| self.measures.iter().skip(d).step_by(dims).map(|&m| f64::from(m)).sum::<f64>();
+        (0..dims).map(|d| sum(d) / steps as f64).collect()
+    }
 }
 
-/// Runs and records one full episode of each policy. The episode of policy i uses environment i under `seed`, so that
-/// it is the one [`evaluate`](crate::evaluate) runs when asked for one episode.
+/// Runs and records full episodes of a policy. Episode i uses environment i under `seed`, whichever others are recorded
+/// with it.
 pub fn record(
     env: &Arc<Environment>,
     networks: &Networks,
-    policies: &[&Policy],
+    policy: &Policy,
+    episodes: Range<u32>,
     actions: Actions,
     seed: u64,
 ) -> Vec<Recording> {
     let isa = Isa::best();
-    let episode = |(i, policy): (usize, &&Policy)| {
-        let who = i as u32;
+    let episode = |who: u32| {
         let batch = Batch::with_isa(Arc::clone(env), who..who + 1, seed, isa);
         let mut runner = PolicyRunner::new(networks, policy, isa, actions, seed);
         let mut recording = Recording::default();
@@ -58,7 +66,7 @@ pub fn record(
         }
         recording
     };
-    policies.par_iter().enumerate().map(episode).collect()
+    episodes.into_par_iter().map(episode).collect()
 }
 
 fn run_episode(runner: &mut PolicyRunner, chunk: &mut Chunk, recording: &mut Recording) {

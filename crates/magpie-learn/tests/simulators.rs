@@ -47,7 +47,7 @@ fn a_point_learns_to_go_along_x() {
     assert!(results[1].mean_measures()[0] > 0.7, "{:?}", results[1].mean_measures());
     assert!(results.iter().flat_map(|result| &result.lengths).all(|&length| length <= EPISODE));
 
-    let recordings = record(&env, &networks, &[&learned], Actions::Mean, 1);
+    let recordings = record(&env, &networks, &learned, 0..1, Actions::Mean, 1);
     let alone = &evaluate(&env, &networks, &[&learned], 1, Actions::Mean, 1)[0];
     assert_eq!(recordings[0].true_return(), alone.returns[0]);
 }

@@ -219,9 +219,11 @@ fn a_recording_is_the_episode_that_evaluation_sees() {
     let policies = agents.map(|agent| agent.policy());
     let policies: Vec<_> = policies.iter().collect();
     for actions in [Actions::Sampled, Actions::Mean] {
-        let recordings = record(&env, &networks, &policies, actions, 3);
         let evaluations = evaluate(&env, &networks, &policies, 1, actions, 3);
-        for (recording, evaluation) in recordings.iter().zip(&evaluations) {
+        let mut limited = false;
+        for (i, (policy, evaluation)) in policies.iter().zip(&evaluations).enumerate() {
+            let episode = i as u32;
+            let recording = &record(&env, &networks, policy, episode..episode + 1, actions, 3)[0];
             let length = recording.length();
             assert_eq!([length as u32], evaluation.lengths[..]);
             assert_eq!([recording.true_return()], evaluation.returns[..]);
@@ -229,9 +231,13 @@ fn a_recording_is_the_episode_that_evaluation_sees() {
             assert_eq!(recording.observations.len(), length * env.observation_size());
             assert_eq!(recording.measures.len(), length * env.measure_size());
             assert_eq!(recording.final_observation.len(), env.observation_size());
+            assert_eq!(recording.mean_measures(), evaluation.measures[0]);
             assert!(recording.actions.iter().all(|a| a.abs() <= 1.0));
+            limited |= recording.actions.contains(&1.0);
         }
-        assert_eq!(actions == Actions::Sampled, recordings[1].actions.contains(&1.0));
+        assert_eq!(actions == Actions::Sampled, limited);
+        let together = record(&env, &networks, policies[1], 0..3, actions, 3);
+        assert_eq!(together[1..], record(&env, &networks, policies[1], 1..3, actions, 3));
     }
 }
 
@@ -239,7 +245,7 @@ fn a_recording_is_the_episode_that_evaluation_sees() {
 fn replaying_the_actions_of_a_recording_gives_its_observations() {
     let (env, networks) = setting("hopper");
     let policy = Agent::new(&networks, 5).policy();
-    let recording = record(&env, &networks, &[&policy], Actions::Sampled, 8).remove(0);
+    let recording = record(&env, &networks, &policy, 0..1, Actions::Sampled, 8).remove(0);
     let mut batch = magpie_envs::Batch::new(Arc::clone(&env), 0..1, 8);
     let mut rows = batch.rows();
     batch.reset(&mut rows);

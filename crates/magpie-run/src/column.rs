@@ -93,9 +93,12 @@ pub fn metrics_reference() -> String {
          [An iteration](../search.md#an-iteration).\n\n\
          {}\n\
          ## Single policies: `magpie ppo`\n\n\
+         {}\n\
+         ## Cloned policies: `magpie clone`\n\n\
          {}",
         table(crate::train::COLUMNS),
-        table(crate::ppo::COLUMNS)
+        table(crate::ppo::COLUMNS),
+        table(crate::clone::COLUMNS)
     )
 }
 
@@ -116,6 +119,7 @@ mod tests {
         }
         check(crate::train::COLUMNS);
         check(crate::ppo::COLUMNS);
+        check(crate::clone::COLUMNS);
     }
 
     #[test]

@@ -169,6 +169,9 @@ pub enum RunError {
         /// Whether there are more that are not among the best.
         limited: bool,
     },
+    /// Too few elites do what the archive says of them.
+    #[error(transparent)]
+    FewGoodElites(Box<FewGoodElites>),
     /// Demonstrations with other measures than was said.
     #[error(
         "{}: measures per episode: {found} in the file, but {measure} on {task} has {expected}; name the measure of the file",
@@ -217,14 +220,14 @@ pub enum RunError {
     Demonstrations(#[from] magpie_demos::DemonstrationError),
     /// There is nothing to learn the reward from.
     #[error(
-        "magpie has no bundled demonstrations of {task} for {model} to learn from; name a file of demonstrations, or use the \
+        "magpie has no bundled demonstrations of {task} for {learner} to learn from; name a file of demonstrations, or use the \
          task's own reward"
     )]
     NoDemonstrations {
         /// The task.
         task: String,
-        /// The reward model.
-        model: magpie_rewards::ModelName,
+        /// The reward model, or what else learns from them.
+        learner: String,
     },
     /// A run of a sweep cannot be made.
     #[error("{}: run {run}: {reason}", path.display())]
@@ -269,6 +272,14 @@ pub enum RunError {
         /// What.
         reason: magpie_learn::UpdateError,
     },
+    /// Cloning met numbers that are not finite.
+    #[error("epoch {epoch}: {reason}")]
+    Cloning {
+        /// When.
+        epoch: u64,
+        /// What.
+        reason: magpie_learn::CloningError,
+    },
     /// A search cannot start.
     #[error(transparent)]
     Setup(#[from] magpie_search::SearchError),
@@ -283,6 +294,57 @@ pub enum RunError {
         /// What.
         reason: magpie_search::SearchError,
     },
+}
+
+/// Too few elites of an archive do in fresh episodes what the archive says of them.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[error("{}", self.in_words())]
+pub struct FewGoodElites {
+    /// The archive.
+    pub path: PathBuf,
+    /// Demonstrations that are wanted.
+    pub wanted: u32,
+    /// Elites that do.
+    pub good: usize,
+    /// Elites that were tried.
+    pub tried: usize,
+    /// Elites that return too little.
+    pub low: usize,
+    /// Elites that return enough and behave differently.
+    pub moved: usize,
+    /// The share of the stored return that is enough.
+    pub min_return: f64,
+    /// How many cells away is different.
+    pub max_cells: f64,
+    /// Whether there are more elites that are not among the best.
+    pub limited: bool,
+    /// Whether they acted in another way than when they were found.
+    pub other_actions: bool,
+}
+
+impl FewGoodElites {
+    fn in_words(&self) -> String {
+        let FewGoodElites { wanted, good, tried, low, moved, max_cells, .. } = self;
+        let (path, percent) = (self.path.display(), 100.0 * self.min_return);
+        let found = if *good == 0 { "none".to_owned() } else { format!("only {good}") };
+        let mut remedies = Vec::new();
+        if *good > 0 {
+            remedies.push(format!("ask for at most {good}"));
+        }
+        if self.other_actions {
+            remedies.push("let them act as they did when they were found".to_owned());
+        }
+        if self.limited {
+            remedies.push("choose among more of the best".to_owned());
+        }
+        remedies.push("accept a larger difference".to_owned());
+        format!(
+            "{path}: {wanted} demonstrations were asked for, but {found} of the {tried} elites tried did in fresh episodes what \
+             the archive says ({low} returned less than {percent:.0} % of the stored return, {moved} behaved differently by more \
+             than {max_cells} cells); {}",
+            remedies.join(", or ")
+        )
+    }
 }
 
 impl From<SettingError> for RunError {

@@ -5,12 +5,14 @@
 //! at all. A *checkpoint* is all state of a run, in files with checksums: a run that is killed and resumed gives the bytes
 //! of one that was left alone.
 //!
-//! There are two kinds of run: [`ppo`], one policy on the task's own reward, and [`train`], a search for many. What a
+//! There are three kinds of run: [`ppo`], one policy on the task's own reward; [`clone`], one policy that acts as in
+//! demonstrations; and [`train`], a search for many. What a
 //! search has found is one file ([`SavedArchive`]) that everything else reads; [`operations`] are what one does with it. A
 //! [`sweep`] is many searches, from one file.
 
 mod archive;
 mod checkpoint;
+pub mod clone;
 mod column;
 mod compare;
 mod directory;
@@ -36,7 +38,7 @@ pub use archive::{
 pub use column::metrics_reference;
 pub use compare::Difference;
 pub use directory::{RunDirectory, write_whole};
-pub use error::RunError;
+pub use error::{FewGoodElites, RunError};
 pub use magpie_files::printable;
 pub use metrics::Metrics;
 pub use policy_file::{PolicyFile, load_policy};

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use magpie_learn::Actions;
 use magpie_rewards::ModelName;
 use magpie_run::load_archive;
+use magpie_run::operations::{EvaluateOptions, OpenArchive, Selection, evaluate_archive_in};
 use magpie_run::train::{Budget, Config, OwnParts, TrainRun};
 use magpie_settings::Method;
 
@@ -38,6 +39,10 @@ fn a_search_runs_and_resumes_in_another_simulator() {
         [whole, halves].map(|path| load_archive(&path.join("archive.safetensors")).unwrap());
     assert!(whole.elites.len() > 10, "{}", whole.elites.len());
     assert_eq!(whole, halves);
+    let open = OpenArchive::open(&folder.path().join("whole")).unwrap();
+    let options = EvaluateOptions { episodes: 2, actions: None, seed: 0, world: None };
+    let evaluation = evaluate_archive_in(Arc::clone(&env), &open, Selection::All, &options).unwrap();
+    assert_eq!(evaluation.elites.len(), whole.elites.len());
     // They say how they acted.
     assert_eq!(whole.about.actions, Actions::Mean);
     assert_eq!((whole.about.task.as_str(), whole.about.measure.as_str()), ("point_mass", "place"));

@@ -15,7 +15,7 @@ pub struct Args {
 
 #[derive(clap::Subcommand)]
 enum Command {
-    /// Record demonstrations by elites of an archive, one episode each.
+    /// Record typical episodes of elites of an archive, or of a single policy, as demonstrations.
     Make(make::Args),
     /// Show what a file of demonstrations holds.
     Info(info::Args),

@@ -105,7 +105,6 @@ fn import_with(bytes: &[u8], given: &Given, simulator: Option<String>) -> Result
         [b'A', b'R', b'R', b'O', b'W', b'1', ..] | [0xff, 0xff, 0xff, 0xff, ..] => {
             arrow::read(&[bytes], given)?
         }
-        [_, _, _, _, _, _, _, _, b'{', ..] => Demonstrations::from_bytes(bytes)?,
         _ => return problem!("a format that is not known; {READABLE}"),
     };
     given.fits(demonstrations)

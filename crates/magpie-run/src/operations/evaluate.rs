@@ -8,7 +8,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use magpie_envs::Dimension;
+use magpie_envs::{Dimension, Environment};
 use magpie_learn::{Actions, Evaluation, Policy, evaluate};
 use magpie_qd::{Acceptance, ArchivePair, Candidate, Metrics, Provenance, QdOffset};
 
@@ -92,6 +92,18 @@ pub fn evaluate_archive<'a>(
     selection: Selection,
     options: &EvaluateOptions,
 ) -> Result<ArchiveEvaluation<'a>, RunError> {
+    let env = Arc::new(open.environment(options.world.as_ref())?);
+    evaluate_archive_in(env, open, selection, options)
+}
+
+/// Evaluates elites in an environment of any simulator, such as the one that a run was started in.
+pub fn evaluate_archive_in<'a>(
+    env: Arc<Environment>,
+    open: &'a OpenArchive,
+    selection: Selection,
+    options: &EvaluateOptions,
+) -> Result<ArchiveEvaluation<'a>, RunError> {
+    fits(&open.archive.about.actor, &env)?;
     let archive = &open.archive;
     let about = &archive.about;
     let chosen: Vec<&SavedElite> = match selection {
@@ -104,7 +116,6 @@ pub fn evaluate_archive<'a>(
     }
     let EvaluateOptions { episodes, seed, ref world, .. } = *options;
     let actions = options.actions.unwrap_or(about.actions);
-    let env = Arc::new(open.environment(world.as_ref())?);
     let policies: Vec<&Policy> = chosen.iter().map(|e| &e.policy).collect();
     let results = evaluate(&env, &acting(&about.actor)?, &policies, episodes, actions, seed);
     let stays =

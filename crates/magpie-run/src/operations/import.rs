@@ -67,8 +67,7 @@ pub fn import_demonstrations(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::operations::tests::{CELLS, hopper};
-    use crate::operations::{DemonstrateOptions, demonstrate};
+    use crate::operations::tests::{CELLS, demonstrations, hopper};
 
     fn options(measure: &str) -> ImportOptions {
         let world = WorldChanges::default();
@@ -79,8 +78,7 @@ mod tests {
     fn measures_that_are_others_than_said_are_refused() {
         let (folder, open) = hopper(CELLS[0]());
         let path = folder.path().join("demos.safetensors");
-        let made = demonstrate(&open, &DemonstrateOptions { number: 1, ..DemonstrateOptions::default() });
-        made.unwrap().save(&path).unwrap();
+        demonstrations(&open, 1).save(&path).unwrap();
         let imported = import_demonstrations(&path, &options("feet_contact")).unwrap();
         assert_eq!(imported.demonstrations.columns().episodes.len(), 1);
         assert_eq!(imported.warnings, [""; 0], "magpie's own");
@@ -95,9 +93,8 @@ mod tests {
         let text = include_str!("../../../magpie-physics/robots/hopper.toml");
         std::fs::write(&robot, text.replacen("name = \"hopper\"", "name = \"dog\"", 1)).unwrap();
         let (_folder, open) = hopper(CELLS[0]());
-        let made = demonstrate(&open, &DemonstrateOptions { number: 1, ..DemonstrateOptions::default() });
         let path = folder.path().join("demos.safetensors");
-        made.unwrap().save(&path).unwrap();
+        demonstrations(&open, 1).save(&path).unwrap();
         let world = WorldChanges { robot: Some(robot), ..WorldChanges::default() };
         let imported =
             import_demonstrations(&path, &ImportOptions { world, ..options("feet_contact") }).unwrap();

@@ -16,30 +16,37 @@ mod output;
 mod picture;
 mod reevaluate;
 mod stability;
+mod typical;
 
 pub use check::{CheckReport, CheckedFile, Finding, check};
-pub use demonstrate::{Choice, DemonstrateOptions, demonstrate};
+pub use demonstrate::{
+    Choice, DemonstrateOptions, Demonstrated, EliteOptions, Mismatch, Recorded, Skipped, StoredElite,
+    demonstrate, demonstrate_policy,
+};
 pub use evaluate::{
     ArchiveEvaluation, EvaluateOptions, Kept, OtherWorld, PolicyEvaluation, Selection, VERIFIED,
-    evaluate_archive, evaluate_policy,
+    evaluate_archive, evaluate_archive_in, evaluate_policy,
 };
 pub use export::{ExportFormat, ExportOptions, export_archive};
 pub use import::{ImportOptions, ImportedDemonstrations, import_demonstrations};
 pub use inspect::{ArchiveInfo, BestElite, archive_info};
+pub(crate) use open::acting;
 pub use open::{OpenArchive, holds_archive, open_outline};
 pub use output::may_write;
 pub use picture::{ArchivePicture, draw_archive, draw_demonstrations};
 pub use reevaluate::{Standing, runs_below, standing};
 pub use stability::{instability_of_elite, instability_of_policy, instability_of_search};
+pub use typical::FreshEpisodes;
 
 #[cfg(test)]
 mod tests {
+    use magpie_demos::Demonstrations;
     use magpie_learn::Actions;
     use magpie_nn::Shape;
     use magpie_qd::{Acceptance, ArchivePair, Candidate, Cells, Cvt, Grid, Provenance};
     use magpie_random::Stream;
 
-    use super::OpenArchive;
+    use super::{DemonstrateOptions, EliteOptions, OpenArchive, demonstrate};
     use crate::archive::{About, save_archive};
     use crate::world::EnvOverrides;
 
@@ -48,6 +55,13 @@ mod tests {
         || Grid::new(vec![5], vec![0.0], vec![1.0]).unwrap().into(),
         || Cvt::new(vec![0.1, 0.4, 0.7, 0.95], 1).unwrap().into(),
     ];
+
+    /// Lets elites demonstrate that do not do what their archive says of them.
+    pub(super) fn demonstrations(open: &OpenArchive, number: u32) -> Demonstrations {
+        let elites = EliteOptions { max_cells: f64::INFINITY, ..EliteOptions::default() };
+        let options = DemonstrateOptions { number, elites, ..DemonstrateOptions::default() };
+        demonstrate(open, &options).unwrap().demonstrations
+    }
 
     /// Two elites of hopper with random actors of eight units, which act by their means; the second one is the better.
     pub(super) fn hopper(cells: Cells) -> (tempfile::TempDir, OpenArchive) {

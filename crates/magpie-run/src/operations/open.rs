@@ -82,6 +82,6 @@ pub(super) fn fits(actor: &Shape, env: &Environment) -> Result<(), RunError> {
 }
 
 /// The networks of policies that act and do not learn: their critic, which nobody asks, is the smallest there is.
-pub(super) fn acting(actor: &Shape) -> Result<Networks, RunError> {
+pub(crate) fn acting(actor: &Shape) -> Result<Networks, RunError> {
     Ok(Networks { actor: actor.clone(), critic: Shape::tanh(&[actor.inputs(), 1])? })
 }

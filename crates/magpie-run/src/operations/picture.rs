@@ -1,7 +1,7 @@
 //! Archives and demonstrations as pictures.
 
-use magpie_demos::Demonstrations;
-use magpie_envs::{Environment, Options};
+use magpie_demos::{About, Demonstrations};
+use magpie_envs::{Environment, Options, TASKS};
 use magpie_plot::{Dimension, Figure, HeatMap, Partition, Points, WIDE, heat_map};
 use magpie_qd::{Cells, Grid};
 
@@ -52,6 +52,26 @@ pub fn draw_archive(picture: &ArchivePicture<'_>) -> Result<Figure, RunError> {
     })?)
 }
 
+/// Names and ranges of the dimensions of the measure. A task file is not there to be asked: its demonstrations are drawn in the
+/// range that they take.
+fn axes(about: &About, places: &[Option<Vec<f64>>]) -> Result<(Vec<String>, Vec<[f64; 2]>), RunError> {
+    if TASKS.contains(&&*about.task) {
+        let measure = Some(about.measure.clone());
+        let env = Environment::new(&about.task, Options { measure, ..Options::default() })?;
+        return Ok(env.measure_dimensions().into_iter().map(|d| (d.name, d.range)).unzip());
+    }
+    let dims = places.iter().flatten().map(Vec::len).next().unwrap_or_default();
+    let axis = |dimension: usize| {
+        let values = places.iter().flatten().filter_map(|place| place.get(dimension).copied());
+        let [low, high] =
+            values.fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], v| [low.min(v), high.max(v)]);
+        // All in one place is a range as well.
+        let margin = if high > low { 0.05 * (high - low) } else { 0.5 };
+        (format!("{} {}", about.measure, dimension + 1), [low - margin, high + margin])
+    };
+    Ok((0..dims).map(axis).unzip())
+}
+
 /// Draws the space of measures, with a mark for each demonstration and its return as the colour of its cell.
 pub fn draw_demonstrations(demonstrations: &Demonstrations) -> Result<Figure, RunError> {
     let refuse = |problem: String| Err(RunError::NoPicture { problem });
@@ -66,10 +86,7 @@ pub fn draw_demonstrations(demonstrations: &Demonstrations) -> Result<Figure, Ru
             "the file does not say of which task and measure they are; import it as one that does".to_owned(),
         );
     }
-    let measure = Some(about.measure.clone());
-    let env = Environment::new(&about.task, Options { measure, ..Options::default() })?;
-    let (names, ranges): (Vec<String>, Vec<[f64; 2]>) =
-        env.measure_dimensions().into_iter().map(|d| (d.name, d.range)).unzip();
+    let (names, ranges) = axes(about, &places)?;
     if places.iter().any(|place| place.as_ref().is_none_or(|place| place.len() != names.len())) {
         return refuse(format!(
             "{} of {} has {} dimensions, but not every episode has as many measures",
@@ -105,8 +122,7 @@ pub fn draw_demonstrations(demonstrations: &Demonstrations) -> Result<Figure, Ru
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::operations::tests::{CELLS, hopper};
-    use crate::operations::{DemonstrateOptions, demonstrate};
+    use crate::operations::tests::{CELLS, demonstrations, hopper};
 
     #[test]
     fn grids_and_tessellations_are_drawn() {
@@ -135,12 +151,15 @@ mod tests {
     #[test]
     fn demonstrations_are_marked_where_they_lie() {
         let (_folder, open) = hopper(CELLS[0]());
-        let options = DemonstrateOptions { number: 2, ..DemonstrateOptions::default() };
-        let demonstrations = demonstrate(&open, &options).unwrap();
+        let demonstrations = demonstrations(&open, 2);
         let figure = draw_demonstrations(&demonstrations).unwrap();
         // One more explains the marks.
         assert_eq!(figure.svg().matches("<circle").count(), 3);
         let mut columns = demonstrations.columns().clone();
+        // Of a task file, which is not there to be asked.
+        columns.about.task = "hop".to_owned();
+        let own = Demonstrations::new(columns.clone()).unwrap();
+        assert_eq!(draw_demonstrations(&own).unwrap().svg().matches("<circle").count(), 3);
         columns.about.task.clear();
         let nameless = Demonstrations::new(columns).unwrap();
         assert!(draw_demonstrations(&nameless).unwrap_err().to_string().contains("which task"));

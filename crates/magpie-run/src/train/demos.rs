@@ -33,9 +33,14 @@ impl Demos {
         reward: &RewardConfig,
         env: &Environment,
     ) -> Result<Option<Demonstrations>, RunError> {
-        if reward.model == ModelName::True {
-            return Ok(None);
+        match reward.model {
+            ModelName::True => Ok(None),
+            model => self.required(env, &model.to_string()).map(Some),
         }
+    }
+
+    /// The demonstrations for `learner`, which cannot do without.
+    pub(crate) fn required(&self, env: &Environment, learner: &str) -> Result<Demonstrations, RunError> {
         let task = env.task();
         let sizes = Sizes { observation: env.observation_size(), action: env.action_size() };
         let mut given = Given {
@@ -54,7 +59,7 @@ impl Demos {
             None => {
                 let bytes = bundled(task).ok_or_else(|| RunError::NoDemonstrations {
                     task: task.to_owned(),
-                    model: reward.model,
+                    learner: learner.to_owned(),
                 })?;
                 let place = format!("the bundled demonstrations of {task}");
                 let demonstrations = import_bytes(bytes, &given)
@@ -69,12 +74,12 @@ impl Demos {
                 value: count.to_string(),
                 range: format!("1 to {episodes}, the episodes of {place}"),
             }),
-            _ => Ok(Some(found)),
+            _ => Ok(found),
         }
     }
 
     /// Those to learn from.
-    pub(super) fn chosen(&self, all: Demonstrations) -> Demonstrations {
+    pub(crate) fn chosen(&self, all: Demonstrations) -> Demonstrations {
         match self.count {
             Some(count) => all.subset(count),
             None => all,
@@ -82,7 +87,7 @@ impl Demos {
     }
 
     /// Writes a copy into the folder of a run, so that the run does not depend on the original. Returns its checksum.
-    pub(super) fn move_in(
+    pub(crate) fn move_in(
         &mut self,
         demonstrations: &Demonstrations,
         directory: &RunDirectory,
@@ -96,7 +101,7 @@ impl Demos {
     }
 
     /// As seen from outside of the folder of a run, if the file is still the one with this checksum.
-    pub(super) fn unchanged(&self, folder: &Path, checksum: Option<u32>) -> Result<Demos, RunError> {
+    pub(crate) fn unchanged(&self, folder: &Path, checksum: Option<u32>) -> Result<Demos, RunError> {
         let file = self.file.as_ref().map(|file| folder.join(file));
         if let (Some(file), Some(checksum)) = (&file, checksum)
             && crc32fast::hash(&read(file)?) != checksum
@@ -136,7 +141,7 @@ mod tests {
 
     #[test]
     fn a_task_without_bundled_demonstrations_says_what_to_give() {
-        let error = RunError::NoDemonstrations { task: "pogo".to_owned(), model: ModelName::Gail };
+        let error = RunError::NoDemonstrations { task: "pogo".to_owned(), learner: "gail".to_owned() };
         let error = error.to_string();
         assert!(error.contains("name a file") && error.contains("own reward"), "{error}");
     }
