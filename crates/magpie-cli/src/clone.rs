@@ -87,9 +87,10 @@ pub fn run(args: &Args, output: Output) -> anyhow::Result<ExitCode> {
         run.save()?;
         let command = format!("magpie clone --resume {}", quoted(&path));
         let resume = Some(command.clone());
-        output.result(&json::Interrupted { run: None, folder, resume, search: None, sweep: None }, |out| {
-            writeln!(out, "Interrupted after {}. To continue: {command}", count(run.epochs(), "epoch"))
-        })?;
+        output
+            .result(&json::Interrupted { run: None, folder, resume, search: None, sweep: None }, |out| {
+                writeln!(out, "Interrupted after {}. To continue: {command}", count(run.epochs(), "epoch"))
+            })?;
         return Ok(ExitCode::from(session::INTERRUPTED));
     }
     let evaluation = run.evaluate(EVALUATION_EPISODES, Actions::Mean, run.config().seed)?;

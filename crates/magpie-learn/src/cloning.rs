@@ -10,7 +10,7 @@
 //! the result, and [`Cloning::is_finished`] once it has not fallen for some epochs (early stopping).
 
 use magpie_nn::adam::{Adam, AdamConfig};
-use magpie_nn::normaliser::{Frozen, Moments, Running};
+use magpie_nn::normaliser::{Frozen, Moments, RunningMeanStd};
 use magpie_nn::parts::{BLOCK_PANELS, BLOCK_ROWS};
 use magpie_nn::rows::gather;
 use magpie_nn::{Gradient, Network, Shape, Trace, init};
@@ -105,7 +105,7 @@ pub struct Cloning {
     config: CloningConfig,
     data: CloningData,
     seed: u64,
-    normaliser: Running,
+    normaliser: RunningMeanStd,
     /// Variance of the held-out actions, mean over dimensions.
     variance: f64,
     state: CloningState,
@@ -128,7 +128,7 @@ impl Cloning {
         }
         let mut moments = Moments::new(obs);
         moments.add_rows(&data.training.observations);
-        let mut normaliser = Running::new(obs);
+        let mut normaliser = RunningMeanStd::new(obs);
         normaliser.update(&moments);
         let mut of_actions = Moments::new(act);
         of_actions.add_rows(&data.validation.actions);
