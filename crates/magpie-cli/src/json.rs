@@ -729,6 +729,7 @@ mod tests {
             "String" => "text".to_owned(),
             "bool" => "true or false".to_owned(),
             "f64" => "number".to_owned(),
+            "[f64;2]" => "list of two numbers".to_owned(),
             "u8" | "u32" | "u64" | "usize" => "whole number".to_owned(),
             "Columns" => "object of numbers or null".to_owned(),
             object => {
