@@ -53,7 +53,10 @@ fn of(error: &RunError) -> Option<String> {
             Some(format!("--resume {} continues it; --out DIR chooses another folder", quoted(path)))
         }
         RunError::Io { path, reason, .. }
-            if matches!(reason.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded) =>
+            if matches!(
+                reason.kind(),
+                ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge
+            ) =>
         {
             let remedy = "free some space";
             Some(match resume(path) {

@@ -6,6 +6,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Output;
 
+use magpie_demos::Demonstrations;
+
 use common::{Npy, magpie, said, succeed, text, write_npz};
 use zip::CompressionMethod;
 
@@ -172,16 +174,9 @@ fn demonstrations_that_do_not_fit_are_refused_with_file_and_sizes() {
 #[test]
 fn demonstrations_of_another_task_that_fit_are_mentioned() {
     let (temporary, demos) = demonstrated();
-    let bytes = fs::read(&demos).unwrap();
-    let renamed: Vec<u8> = bytes
-        .iter()
-        .copied()
-        .scan(Vec::new(), |seen: &mut Vec<u8>, byte| {
-            seen.push(byte);
-            Some(if seen.ends_with(b"hopper") { b't' } else { byte })
-        })
-        .collect();
-    fs::write(&demos, renamed).unwrap();
+    let mut columns = Demonstrations::load(&demos).unwrap().columns().clone();
+    columns.about.task = "hoppet".to_owned();
+    Demonstrations::new(columns).unwrap().save(&demos).unwrap();
     let output = imitate(&temporary.path().join("run"), "1", "gail", &demos);
     fine(&output);
     let message = said(&output);

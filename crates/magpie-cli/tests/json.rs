@@ -127,7 +127,9 @@ fn a_search_tells_what_it_does_and_its_archive_is_told() {
     assert_eq!((names(&best), &best[0]["cell"]), (vec!["elite"], &info[0]["best_cell"]));
 
     let demos = temporary.path().join("demos.safetensors");
-    let made = fine(&["demos", "make", text(&run), "-n", "1", "--out", text(&demos)]);
+    let mut made = fine(&["demos", "make", text(&run), "-n", "1", "--out", text(&demos)]);
+    // Elites of so short a search fall, which is worth a warning.
+    made.retain(|event| event["event"] != "warning");
     assert!(
         names(&made).starts_with(&["demonstrations"]) && names(&made).ends_with(&["written"]),
         "{made:?}"

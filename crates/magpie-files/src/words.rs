@@ -7,10 +7,9 @@ use std::io::{self, ErrorKind};
 pub fn in_words(reason: &io::Error) -> String {
     match reason.kind() {
         ErrorKind::NotFound => "there is no such file or folder; check the path".to_owned(),
-        ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge => format!(
-            "the disk is full ({reason}); make room and try again: a run resumes from its last checkpoint, and nothing before \
-             it is lost"
-        ),
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge => {
+            format!("the disk is full ({reason}); make room and try again")
+        }
         _ => reason.to_string(),
     }
 }
@@ -43,7 +42,7 @@ mod tests {
     fn a_full_disk_is_called_that() {
         for kind in [ErrorKind::StorageFull, ErrorKind::QuotaExceeded] {
             let text = in_words(&kind.into());
-            assert!(text.contains("the disk is full") && text.contains("resumes"), "{text}");
+            assert!(text.contains("the disk is full") && text.contains("make room"), "{text}");
         }
     }
 

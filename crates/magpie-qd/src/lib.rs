@@ -22,7 +22,7 @@
 //! let mut archives = ArchivePair::new(grid, soft, 2, 0)?;
 //! let mut xnes = Xnes::new(vec![0.0, 0.0], 0.5)?;
 //!
-//! In this example the measures are the solution itself, and the optimum is in the middle.
+//! // In this example the measures are the solution itself, and the optimum is in the middle.
 //! let mut draws = magpie_random::Stream::new(1, "samples").draws(0, 0);
 //! let samples = xnes.ask(20, &mut draws);
 //! let solutions: Vec<f32> = samples.iter().map(|&x| x as f32).collect();

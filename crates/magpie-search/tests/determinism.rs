@@ -103,10 +103,12 @@ fn the_archive_fills_and_another_seed_gives_another_one() {
 fn a_state_of_another_search_is_refused() {
     let env = Arc::new(Environment::new("walker2d", Options::default()).unwrap());
     let config = config(&env);
-    let state = start().state().clone();
-    let parts = Parts::new(env, config, Objective::True, 11);
-    let Err(error) = Scheduler::resume(parts, state) else { panic!("accepted") };
-    assert!(error.to_string().contains("size of the policy"), "{error}");
+    let refused = |parts: Parts, what: &str| {
+        let Err(error) = Scheduler::resume(parts, start().state().clone()) else { panic!("accepted") };
+        assert!(error.to_string().contains(what), "{error}");
+    };
+    refused(Parts::new(env, config, Objective::True, 11), "cells of the archive");
+    refused(parts(|config| config.actor = 8), "size of the policy");
 }
 
 #[test]

@@ -71,12 +71,8 @@ impl Settings {
         flatten("", &Value::Table(table.clone()), &mut others);
         let mut take = |key: &str| others.remove(key).ok_or_else(|| format!("there is no `{key}`"));
         let no = |key: &str, found: &str| format!("`{key}` is {found}");
-        let mut name = |key: &str| match take(key)? {
-            // They become parts of the names of files.
-            plain if plain.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | '.')) => Ok(plain),
-            other => Err(format!("`{key}` is {other:?}: there is no {key} of such a name")),
-        };
-        let (task, measure) = (name("task")?, name("measure")?);
+        let task = take("task")?;
+        let measure = take("measure")?;
         let model = take("reward.model")?;
         let model = model.parse::<ModelName>().map_err(|e| e.to_string())?;
         let seed = take("seed")?;
@@ -226,6 +222,7 @@ mod tests {
                 "search.intermediate_policies",
                 "search.measure_shaping",
                 "search.patience",
+                "search.train.learner",
             ]
         );
         // What is said and what has not been asked yet are the same.

@@ -92,7 +92,7 @@ fn refused(head: &Path, damaged: &Path) {
     let error = load::<String>(head).map(drop).unwrap_err().to_string();
     assert!(error.contains(&format!("{name}:")), "{name}: {error}");
     assert!(
-        error.contains("the file is damaged, restore it") || error.contains("another version"),
+        error.contains("the file is damaged; restore it") || error.contains("another version"),
         "{error}"
     );
 }

@@ -83,7 +83,7 @@ mod tests {
         assert_eq!(imported.demonstrations.columns().episodes.len(), 1);
         assert_eq!(imported.warnings, [""; 0], "magpie's own");
         let error = import_demonstrations(&path, &options("angle")).unwrap_err().to_string();
-        assert!(error.contains("1 measures an episode, but angle of hopper has 2"), "{error}");
+        assert!(error.contains("1 in the file, but angle on hopper has 2"), "{error}");
     }
 
     #[test]

@@ -208,8 +208,7 @@ fn a_fault_names_the_place_the_key_and_the_remedy() {
         ("curiosity = [0, -1]", "my.toml:5:17: `search.curiosity.weight` is -1, but must be at least 0"),
         (
             "'reward.airl.gamma' = [0.99]",
-            "my.toml: run hopper-true-q0-gamma0.99-s0: reward.airl.gamma: there is no such \
-          setting any more; leave it out",
+            "my.toml: run hopper-true-q0-gamma0.99-s0: reward.airl.gamma: this setting was removed; leave it out",
         ),
     ] {
         let text = format!("[settings]\ntask = 'hopper'\n[axes]\nreward = ['true']\n{axis}");
