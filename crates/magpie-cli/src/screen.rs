@@ -49,7 +49,8 @@ mod tests {
     #[test]
     fn names_cannot_control_the_terminal() {
         let mut screen = Screen { to: Vec::new(), matters: true };
-        writeln!(screen, "task {}, {:>4} %", "hop\u{1b}[2Jper", 5).unwrap();
+        let task = "hop\u{1b}[2Jper";
+        writeln!(screen, "task {task}, {:>4} %", 5).unwrap();
         assert_eq!(String::from_utf8(screen.to).unwrap(), "task hop\\u{1b}[2Jper,    5 %\n");
     }
 

@@ -81,21 +81,19 @@ impl Chunk {
     /// Starts new episodes in all environments.
     pub fn reset(&mut self) {
         self.clock += 1;
-        for index in 0..self.groups.len() {
-            (self.groups[index].terminated, self.groups[index].truncated) = (0, 0);
-            self.start(index, ALL_LANES);
+        for group in &mut self.groups {
+            (group.terminated, group.truncated) = (0, 0);
         }
+        self.start(&[ALL_LANES; CHUNK / LANES]);
     }
 
-    /// Starts new episodes in `lanes` of a group.
-    fn start(&mut self, index: usize, lanes: LaneSet) {
-        let group = &mut self.groups[index];
-        for lane in members(lanes) {
-            group.steps[lane] = 0;
+    /// Starts new episodes in these lanes of each group.
+    fn start(&mut self, lanes: &[LaneSet; CHUNK / LANES]) {
+        for (group, &lanes) in self.groups.iter_mut().zip(lanes) {
+            members(lanes).for_each(|lane| group.steps[lane] = 0);
         }
-        let first = self.first.wrapping_add((index * LANES) as u32);
-        let draws = ResetDraws { stream: self.noise, first, clock: self.clock };
-        self.simulation.reset(index, lanes, draws, group);
+        let draws = ResetDraws { stream: self.noise, first: self.first, clock: self.clock };
+        self.simulation.reset(&lanes[..self.groups.len()], draws, &mut self.groups);
     }
 
     /// Steps every environment; finished episodes are reset. `actions` holds `action_size` packs per group.
@@ -121,14 +119,16 @@ impl Chunk {
         let limited = &mut self.limited[..actions.len()];
         self.isa.run(Limit(actions, limited));
         self.simulation.step(limited, &mut self.groups[..groups]);
-        for index in 0..groups {
-            let group = &mut self.groups[index];
+        let mut finished = [0; CHUNK / LANES];
+        for (group, finished) in self.groups[..groups].iter_mut().zip(&mut finished) {
             group.count_step(self.env.episode_steps());
-            let done = group.done();
-            if reset && done != 0 {
+            *finished = group.done();
+            if reset && *finished != 0 {
                 group.final_observation.copy_from_slice(&group.observation);
-                self.start(index, done);
             }
+        }
+        if reset && finished != [0; CHUNK / LANES] {
+            self.start(&finished);
         }
     }
 

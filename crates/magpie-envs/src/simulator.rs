@@ -25,9 +25,9 @@ pub trait Simulator: Send + Sync {
 /// Environment (group, lane) is lane `lane` of every pack of its group. Each lane must depend on that lane alone. No
 /// method except [`Simulation::save`] may allocate.
 pub trait Simulation: Send + Sync {
-    /// Starts new episodes in `lanes` of a group and writes their first observations into the same lanes of
-    /// [`Group::observation`]. All randomness must come from `draws`.
-    fn reset(&mut self, group: usize, lanes: LaneSet, draws: ResetDraws, out: &mut Group);
+    /// Starts new episodes in these lanes of each group, of none in most, and writes their first observations into the
+    /// same lanes of [`Group::observation`]. All randomness must come from `draws`.
+    fn reset(&mut self, lanes: &[LaneSet], draws: ResetDraws, out: &mut [Group]);
 
     /// Steps the first `out.len()` groups and writes [`Group::observation`], [`Group::reward`], [`Group::measure`] and
     /// [`Group::terminated`]. `actions` holds the entries of an action, clipped to ±1, one group after the other. An
@@ -49,20 +49,20 @@ pub trait Simulation: Send + Sync {
     fn restore(&mut self, environment: (usize, usize), state: &[f32]);
 }
 
-/// The random draws of new episodes in one group. They depend only on the seed, on the number of the environment and on
+/// The random draws of new episodes. They depend only on the seed, on the number of the environment and on
 /// the step in which the episode starts.
 #[derive(Debug, Clone, Copy)]
 pub struct ResetDraws {
     pub(crate) stream: Stream,
-    /// The number of the environment in lane 0.
+    /// The number of the environment in lane 0 of group 0.
     pub(crate) first: u32,
     pub(crate) clock: u64,
 }
 
 impl ResetDraws {
-    /// The draws of the environment in `lane`.
-    pub fn of(&self, lane: usize) -> Draws {
+    /// The draws of the environment in `lane` of `group`.
+    pub fn of(&self, group: usize, lane: usize) -> Draws {
         debug_assert!(lane < LANES);
-        self.stream.draws(self.first.wrapping_add(lane as u32), self.clock)
+        self.stream.draws(self.first.wrapping_add((group * LANES + lane) as u32), self.clock)
     }
 }

@@ -1,6 +1,5 @@
 //! Replacing a file: written beside, synced, renamed.
 
-use std::ffi::OsString;
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -31,7 +30,8 @@ impl Beside {
         let text = name.to_string_lossy();
         let mut prefix = match name.len() <= LONGEST {
             true => name.to_owned(),
-            false => OsString::from(&text[..text.floor_char_boundary(LONGEST)]),
+            // Letters of up to four bytes.
+            false => text.chars().take(LONGEST / 4).collect::<String>().into(),
         };
         prefix.push(".");
         let mut builder = tempfile::Builder::new();

@@ -269,7 +269,7 @@ fn long_names_stay_inside_the_picture() {
     let series = Series { name, x: vec![0.0, 1.0], mean: vec![0.0, 1.0], ..Series::default() };
     let labels =
         Labels { title: &"title ".repeat(60), subtitle: "", x: "x", whole_x: false, y: "y", width: 460.0 };
-    let figure = curves(&[series.clone()], &labels).unwrap();
+    let figure = curves(std::slice::from_ref(&series), &labels).unwrap();
     let shown = figure.svg().split("<text ").filter(|text| text.contains('…')).count();
     assert_eq!(shown, 2, "the title and the legend: {}", figure.svg());
     assert!(figure.svg().contains(&format!("data-name=\"{}\"", series.name)), "whole for the pointer");

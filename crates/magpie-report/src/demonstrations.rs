@@ -124,7 +124,7 @@ impl BehaviourSpace<'_> {
             .into_iter()
             // Where all are among the best, one crowd says it.
             .filter(|crowd| {
-                !crowd.at.is_empty() && !(crowd.mark == Mark::Chosen && best.len() == elites.len())
+                !(crowd.at.is_empty() || crowd.mark == Mark::Chosen && best.len() == elites.len())
             })
             .collect();
         let (title, subtitle) = (self.title, self.subtitle);

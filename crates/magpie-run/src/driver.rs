@@ -178,6 +178,9 @@ pub(crate) struct Saved<C, S> {
     seconds: f64,
 }
 
+/// What is kept of a run of this kind.
+type SavedOf<K> = Saved<<K as Kind>::Config, <K as Kind>::Record>;
+
 /// The same, without a copy of the state.
 #[derive(Serialize)]
 struct Saving<'a, C, S> {
@@ -218,9 +221,7 @@ pub(crate) fn names<K: Kind>() -> Vec<&'static str> {
 }
 
 /// What the checkpoint in a folder holds.
-pub(crate) fn load_saved<K: Kind>(
-    folder: &Path,
-) -> Result<Checkpoint<Saved<K::Config, K::Record>>, RunError> {
+pub(crate) fn load_saved<K: Kind>(folder: &Path) -> Result<Checkpoint<SavedOf<K>>, RunError> {
     checkpoint::load(&folder.join(K::CHECKPOINT))
 }
 

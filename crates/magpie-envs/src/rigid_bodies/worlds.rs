@@ -45,19 +45,22 @@ impl Worlds {
 }
 
 impl Simulation for Worlds {
-    fn reset(&mut self, group: usize, lanes: LaneSet, draws: ResetDraws, out: &mut Group) {
-        struct Reset<'a>(&'a Setting, &'a mut World<Pack>, &'a mut Fresh, LaneSet, &'a mut Group);
+    fn reset(&mut self, lanes: &[LaneSet], draws: ResetDraws, out: &mut [Group]) {
+        struct Reset<'a>(&'a mut Worlds, &'a [LaneSet], ResetDraws, &'a mut [Group]);
         impl SimdTask for Reset<'_> {
             type Output = ();
             #[inline(always)]
             fn run<S: Simd>(self, token: S) {
-                let Reset(setting, world, fresh, lanes, out) = self;
-                setting.reset(token, world, fresh, lanes, out);
+                let Reset(Worlds { setting, groups, fresh, .. }, lanes, draws, out) = self;
+                for (index, (world, out)) in groups.iter_mut().zip(out).enumerate() {
+                    if lanes[index] != 0 {
+                        fresh.draw(setting, index, lanes[index], draws);
+                        setting.reset(token, world, fresh, lanes[index], out);
+                    }
+                }
             }
         }
-        let Worlds { setting, groups, fresh, .. } = self;
-        fresh.draw(setting, lanes, draws);
-        self.isa.run(Reset(setting, &mut groups[group], fresh, lanes, out));
+        self.isa.run(Reset(self, lanes, draws, out));
     }
 
     fn step(&mut self, actions: &[Pack], out: &mut [Group]) {
@@ -105,10 +108,11 @@ pub(super) fn fastest(speeds: impl Iterator<Item = f32>) -> f32 {
 
 impl Fresh {
     /// Draws joint angles and velocities for new episodes.
-    fn draw(&mut self, setting: &Setting, lanes: LaneSet, draws: ResetDraws) {
+    #[inline(always)]
+    fn draw(&mut self, setting: &Setting, group: usize, lanes: LaneSet, draws: ResetDraws) {
         let width = setting.stage.task.reset_noise as f32;
         for lane in members(lanes) {
-            let mut draws = draws.of(lane);
+            let mut draws = draws.of(group, lane);
             for (angle, rest) in self.angles.iter_mut().zip(&setting.rest_angles) {
                 angle.0[lane] = rest + draws.uniform(-width, width);
             }

@@ -48,12 +48,14 @@ impl Simulator for PointMass {
 }
 
 impl Simulation for Points {
-    fn reset(&mut self, group: usize, lanes: LaneSet, draws: ResetDraws, out: &mut Group) {
-        for lane in members(lanes) {
-            let mut draws = draws.of(lane);
-            for (place, seen) in self.0[group].iter_mut().zip(&mut out.observation) {
-                place.0[lane] = draws.uniform(-0.1, 0.1);
-                seen.0[lane] = place.0[lane];
+    fn reset(&mut self, lanes: &[LaneSet], draws: ResetDraws, out: &mut [Group]) {
+        for (group, out) in out.iter_mut().enumerate() {
+            for lane in members(lanes[group]) {
+                let mut draws = draws.of(group, lane);
+                for (place, seen) in self.0[group].iter_mut().zip(&mut out.observation) {
+                    place.0[lane] = draws.uniform(-0.1, 0.1);
+                    seen.0[lane] = place.0[lane];
+                }
             }
         }
     }
