@@ -119,7 +119,15 @@ fn print(out: &mut impl Write, info: &ArchiveInfo, world: Option<&str>) -> std::
     match &info.grid {
         Some(dims) => {
             let dims: Vec<String> = dims.iter().map(usize::to_string).collect();
-            writeln!(out, "cells            {} = {}", dims.join(" × "), info.cells)?;
+            writeln!(
+                out,
+                "cells            {}",
+                if dims.len() > 1 {
+                    format!("{} = {}", dims.join(" × "), info.cells)
+                } else {
+                    dims.join("")
+                }
+            )?;
         }
         None => writeln!(out, "cells            {} of a tessellation (CVT)", info.cells)?,
     }
@@ -128,7 +136,7 @@ fn print(out: &mut impl Write, info: &ArchiveInfo, world: Option<&str>) -> std::
     }
     writeln!(out, "elites           {} (coverage {:.2} %)", m.elites, 100.0 * m.coverage)?;
     writeln!(out, "QD-Score         {:.1}", m.qd_score)?;
-    writeln!(out, "QD-Score, offset {:.1} (+{} a step)", m.qd_score_offset, info.qd_offset)?;
+    writeln!(out, "QD-Score, offset {:.1} ({} added per step)", m.qd_score_offset, info.qd_offset)?;
     let (Some(best), Some(mean), Some(length)) = (&info.best, m.mean, info.length) else {
         writeln!(out, "The archive is empty.")?;
         return Ok(());
@@ -143,5 +151,5 @@ fn print(out: &mut impl Write, info: &ArchiveInfo, world: Option<&str>) -> std::
         Actions::Sampled => "drawn",
         Actions::Mean => "mean",
     };
-    writeln!(out, "actions          {manner} when elites were evaluated")
+    writeln!(out, "actions          {manner}, as elites were evaluated")
 }

@@ -15,35 +15,35 @@ use crate::world::WorldArgs;
 
 #[derive(clap::Args)]
 pub struct Args {
-    /// Task of the demonstrations: one that `magpie envs` lists, such as walker2d, or a task file (docs/tasks.md); --config can
-    /// name it instead.
+    /// Task of the demonstrations: one listed by `magpie envs`, such as walker2d, or your own task file (docs/tasks.md). --config
+    /// can name it instead.
     #[arg(required_unless_present_any = ["resume", "config"], conflicts_with = "resume")]
     task: Option<String>,
-    /// Demonstrations to clone, a file of any format that `magpie demos import` reads; those that come with magpie if not
-    /// given, which hold only every 20th step.
+    /// Demonstrations to clone, in any format that `magpie demos import` reads. [default: those bundled with magpie, which hold
+    /// only every 20th step]
     #[arg(long, value_name = "FILE", conflicts_with = "resume")]
     demos: Option<PathBuf>,
-    /// The most passes over the demonstrations; 500 if not given. Learning stops earlier once the error on held-out steps has not
-    /// fallen for some epochs (cloning.patience).
-    #[arg(long, value_parser = session::count)]
+    /// Most passes over the demonstrations; training stops earlier when the held-out error has not fallen for cloning.patience
+    /// epochs. [default: 500]
+    #[arg(long, value_name = "N", value_parser = session::count)]
     epochs: Option<u64>,
-    /// Seed of all random streams; 0 if not given.
+    /// Seed of all random streams. [default: 0]
     #[arg(long, conflicts_with = "resume")]
     seed: Option<u64>,
-    /// Settings from a TOML file; it needs only those that differ. The config.toml of a run is one.
+    /// TOML file with settings that differ from the defaults, such as the config.toml of another run.
     #[arg(long, value_name = "FILE", conflicts_with = "resume")]
     config: Option<PathBuf>,
-    /// One setting, such as cloning.batch=128, over those of --config; can be given several times.
+    /// One setting, such as cloning.batch=128; overrides --config and can be repeated.
     #[arg(long, value_name = "KEY=VALUE", conflicts_with = "resume")]
     set: Vec<String>,
-    /// Folder for the results; runs/clone-TASK-SEED if not given.
-    #[arg(long, conflicts_with = "resume")]
+    /// Folder for the results. [default: runs/clone-TASK-SEED]
+    #[arg(long, value_name = "DIR", conflicts_with = "resume")]
     out: Option<PathBuf>,
-    /// Go on with the run in this folder.
+    /// Continue the run in this folder. --epochs may ask for more than first planned.
     #[arg(long, value_name = "DIR", conflicts_with = "WorldArgs")]
     resume: Option<PathBuf>,
-    /// Number of threads of the evaluation at the end; all cores if not given.
-    #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1024))]
+    /// Number of threads for the final evaluation. [default: one per core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
     #[command(flatten)]
     world: WorldArgs,
@@ -131,8 +131,7 @@ fn print(out: &mut impl Write, result: &json::CloneResult) -> std::io::Result<()
     {
         writeln!(
             out,
-            "error    {error:.5}, mean square over held-out actions, of whose variance it explains {:.1} % (epoch {epoch})",
-            100.0 * explained
+            "error    {error:.5} (mean squared, held-out actions), R² {explained:.2}, best epoch {epoch}"
         )?;
     }
     if let Some(expert) = result.expert_return {

@@ -147,7 +147,7 @@ pub fn summary(out: &mut impl Write, run: &TrainRun) -> std::io::Result<()> {
     if !run.is_finished() {
         return writeln!(out, "Interrupted. To continue: magpie train --resume {typed}");
     }
-    writeln!(out, "next     magpie eval {typed} --best · magpie archive info {typed}")?;
+    writeln!(out, "next     magpie eval {typed} · magpie archive info {typed}")?;
     writeln!(out, "further  magpie train --resume {typed} --iterations {}", 2 * made)
 }
 

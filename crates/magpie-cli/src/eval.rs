@@ -36,7 +36,8 @@ pub struct Args {
     /// Of an archive, the elite with the highest return.
     #[arg(long, conflicts_with = "cell")]
     best: bool,
-    /// Of an archive, the elite of this cell, such as 12,40. Cells of a tessellation have one number.
+    /// Of an archive, the elite of this cell, such as 12,40: one index for each dimension of the measure. A CVT cell has one
+    /// number.
     #[arg(long, value_name = "I,J")]
     cell: Option<String>,
     /// Number of episodes. [default: 100, or 10 for each elite of a whole archive]

@@ -45,7 +45,7 @@ struct Cli {
 }
 
 const EXIT_CODES: &str = "\
-Exit codes: 0 done; 1 failed; 2 the command line makes no sense; 130 interrupted, and what was found is saved.";
+Exit codes: 0 done; 1 failed; 2 wrong usage, such as an unknown option; 130 interrupted, and what was found is saved.";
 
 #[derive(Subcommand)]
 enum Command {

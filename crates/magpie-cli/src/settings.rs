@@ -73,7 +73,7 @@ fn show(out: &mut impl Write, setting: &Reference) -> std::io::Result<()> {
         writeln!(out, "    {kind}{allowed}{unit}")?;
     }
     if !when.is_empty() {
-        writeln!(out, "    has an effect only with {}", when.join(" and "))?;
+        writeln!(out, "    only if {}", when.join(" and "))?;
     }
     if let Some(parity) = parity {
         writeln!(out, "    for comparisons: {parity}")?;

@@ -100,6 +100,13 @@ pub struct CloningState {
     best_epoch: u64,
 }
 
+impl CloningState {
+    /// Epochs made.
+    pub fn epoch(&self) -> u64 {
+        self.epoch
+    }
+}
+
 /// A policy that is being cloned.
 pub struct Cloning {
     config: CloningConfig,

@@ -31,7 +31,7 @@ pub use agent::{Agent, Networks, Policy};
 pub use cloning::{Cloning, CloningConfig, CloningData, CloningError, CloningReport, CloningState, Examples};
 pub use config::{StopAfter, TrainConfig};
 pub use evaluate::{Evaluation, evaluate};
-pub use learner::{Learner, LearnerFactory, UpdateError, UpdateStats, gae};
+pub use learner::{Learner, LearnerFactory, LearnerName, UpdateError, UpdateStats, gae};
 pub use policy_runner::Actions;
 pub use record::{Recording, record};
 pub use top_speed::top_speed;

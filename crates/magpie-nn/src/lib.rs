@@ -54,7 +54,7 @@
 //! # Ok::<(), magpie_nn::ShapeError>(())
 //! ```
 
-pub mod activation;
+mod activation;
 pub mod adam;
 pub mod gaussian;
 mod gradient;
@@ -65,7 +65,7 @@ pub mod norm;
 pub mod normaliser;
 pub mod parts;
 pub mod ppo;
-pub mod ppo_loss;
+mod ppo_loss;
 pub mod rows;
 mod shape;
 mod tangent;

@@ -10,7 +10,7 @@ pub fn gather(isa: Isa, table: &[f32], width: usize, index: &[u32], panels: &mut
 }
 
 /// Gathers a column: one pack per sixteen rows, zero beyond the last row.
-pub fn gather_column(column: &[f32], index: &[u32], packs: &mut [Pack]) {
+pub(crate) fn gather_column(column: &[f32], index: &[u32], packs: &mut [Pack]) {
     for (pack, index) in packs.iter_mut().zip(index.chunks(LANES)) {
         *pack = Pack::default();
         for (lane, &row) in pack.0.iter_mut().zip(index) {

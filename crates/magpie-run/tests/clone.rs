@@ -7,6 +7,7 @@ use magpie_learn::Actions;
 use magpie_random::Stream;
 use magpie_run::clone::{Choices, CloneRun, Config};
 use magpie_run::load_policy;
+use magpie_run::operations::check;
 
 /// Two episodes in which a linear expert acts on random observations of hopper.
 fn demonstrations(folder: &Path, length: usize) -> PathBuf {
@@ -75,6 +76,9 @@ fn a_linear_expert_is_cloned_into_a_policy_that_can_be_evaluated() {
     assert!((file.policy.normaliser.count() - 960.0).abs() < 0.01, "{}", file.policy.normaliser.count());
     let metrics = std::fs::read_to_string(path.join("metrics.csv")).unwrap();
     assert!(metrics.starts_with("iteration,training_error,validation_error,"), "{metrics}");
+    let report = check(&path).unwrap();
+    assert_eq!(report.damaged().count(), 0, "{report:?}");
+    assert!(report.files.iter().any(|file| file.path.ends_with("checkpoint/cloning")), "{report:?}");
 }
 
 #[test]

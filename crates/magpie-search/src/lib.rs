@@ -37,7 +37,7 @@ pub use config::{
     ArchiveConfig, ArchiveKind, BonusScale, Curiosity, MOST_CELLS, ReferenceArchive, Scope, SearchConfig,
 };
 pub use emitter::ppga::{PpgaReport, PpgaSeconds, PpgaState, SearchPolicy};
-pub use emitter::{Batch, Emitter, EmitterConfig, EmitterName, IsoLineConfig, Part, Setup, Told, Turn};
+pub use emitter::{Batch, Emitter, EmitterConfig, EmitterName, Part, Setup, Told, Turn};
 pub use error::{SearchError, TrainingError};
 pub use evaluator::{EvaluatedPolicy, elite_policy};
 pub use objective::{LearnedReward, Objective};

@@ -9,6 +9,7 @@ use serde::{Deserialize, Deserializer};
 use thiserror::Error;
 
 use crate::names;
+use crate::range::SettingError;
 
 /// The largest accepted data file, in bytes. The largest built-in file has 6 kB; larger files than this are of another
 /// kind.
@@ -85,6 +86,12 @@ pub struct DataFault {
     field: String,
     problem: String,
     remedy: String,
+}
+
+impl From<SettingError> for DataFault {
+    fn from(SettingError { field, value, range }: SettingError) -> DataFault {
+        DataFault::new(field, format!("found {value}"), format!("must be {range}"))
+    }
 }
 
 impl DataFault {

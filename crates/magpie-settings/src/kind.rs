@@ -45,6 +45,10 @@ impl fmt::Display for Kind {
             }
             Kind::Text => f.write_str("text"),
             Kind::Path => f.write_str("path"),
+            Kind::List(Kind::Words(words)) => {
+                let names: Vec<&str> = words.iter().map(|word| word.name).collect();
+                write!(f, "list of words: {}", names.join(", "))
+            }
             Kind::List(of) => write!(f, "list of {of}s"),
             Kind::Table(what) => write!(f, "table of {what}"),
         }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use magpie_physics::robot::{BUILTIN as ROBOTS, Robot};
-use magpie_settings::{DataFault, Row, parse_data_file, read_data_file};
+use magpie_settings::{DataFault, Row, above, above_to, parse_data_file, read_data_file, within};
 
 use super::file::{DimensionEntry, HealthyEntry, MeasureEntry, TaskFile};
 use super::{Healthy, Reward, SearchHints, Task, TaskRobot};
@@ -247,25 +247,9 @@ fn check_hints(hints: &SearchHints) -> Result<(), DataFault> {
             ("alive_bonus", alive_bonus),
         ],
     )?;
-    let above_zero =
-        [("sigma0", sigma0), ("archive_learning_rate", archive_learning_rate), ("learning_rate", rate)];
-    match above_zero.iter().find(|(_, value)| *value <= 0.0) {
-        Some((key, value)) => {
-            Err(DataFault::new(format!("search.{key}"), format!("found {value:?}"), "must be above zero"))
-        }
-        None if archive_learning_rate > 1.0 || rate > 1.0 => {
-            let (key, value) = match archive_learning_rate > 1.0 {
-                true => ("archive_learning_rate", archive_learning_rate),
-                false => ("learning_rate", rate),
-            };
-            Err(DataFault::new(
-                format!("search.{key}"),
-                format!("found {value:?}"),
-                "must be above 0 and at most 1",
-            ))
-        }
-        None => Ok(()),
-    }
+    within("search.sigma0", &sigma0, above(0.0))?;
+    within("search.archive_learning_rate", &archive_learning_rate, above_to(0.0, 1.0))?;
+    Ok(within("search.learning_rate", &rate, above_to(0.0, 1.0))?)
 }
 
 /// A range with its lower end first; ends may be infinite if `open`.
@@ -320,6 +304,6 @@ fn measure(entry: &MeasureEntry) -> Result<Measure, DataFault> {
         })?;
         Ok(MeasurePart { quantity: dimension.of, range })
     };
-    let parts = entry.dimensions.iter().enumerate().map(part).collect::<Result<_, _>>()?;
+    let parts = entry.dimensions.iter().enumerate().map(part).collect::<Result<_, DataFault>>()?;
     Ok(Measure { name: entry.name.clone(), parts })
 }

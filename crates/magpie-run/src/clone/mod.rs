@@ -6,4 +6,5 @@ mod run;
 
 pub use config::{Choices, Config};
 pub(crate) use metrics::COLUMNS;
+pub(crate) use run::Cloner;
 pub use run::{CloneRun, Progress};

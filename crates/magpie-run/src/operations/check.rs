@@ -5,14 +5,17 @@ use std::path::{Path, PathBuf};
 
 use magpie_demos::Demonstrations;
 use magpie_files::tensors;
+use magpie_learn::CloningState;
 
 use crate::archive::{is_archive, load_archive, load_outline};
 use crate::checkpoint;
+use crate::clone::Cloner;
 use crate::directory::{CONFIG, LOCK, read};
 use crate::driver::{Kind, METRICS, Plan, load_saved, names};
 use crate::error::RunError;
 use crate::finished;
 use crate::metrics::Metrics;
+use crate::operations::VERIFIED;
 use crate::policy_file::{is_policy, load_policy};
 use crate::ppo::{POLICY, Training};
 use crate::reevaluation::{self, Reevaluation};
@@ -88,9 +91,12 @@ pub fn check(path: &Path) -> Result<CheckReport, RunError> {
         // The checkpoint tells kinds apart; if there is none, the result does.
         let of_ppo = [Training::CHECKPOINT, POLICY].iter().any(|name| run.join(name).exists());
         let of_search = [Searching::CHECKPOINT, ARCHIVE].iter().any(|name| run.join(name).exists());
-        match of_ppo && !of_search {
-            true => of_run::<Training>(run, |record| record.iteration, &mut report),
-            false => of_run::<Searching>(run, |record| record.search.iteration, &mut report),
+        if run.join(Cloner::CHECKPOINT).exists() {
+            of_run::<Cloner>(run, CloningState::epoch, &mut report);
+        } else if of_ppo && !of_search {
+            of_run::<Training>(run, |record| record.iteration, &mut report);
+        } else {
+            of_run::<Searching>(run, |record| record.search.iteration, &mut report);
         }
     }
     Ok(report)
@@ -206,6 +212,10 @@ fn beside_results(folder: &Path, report: &mut CheckReport) {
             Err(reason) => Finding::Damaged(reason.to_string()),
         };
         report.add(events, finding);
+    }
+    let verified = folder.join(VERIFIED);
+    if verified.exists() {
+        report.add_read(verified.clone(), load_archive(&verified).and_then(|_| has_sums(&verified)));
     }
     let result = folder.join(reevaluation::FILE);
     if result.exists() {

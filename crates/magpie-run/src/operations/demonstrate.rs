@@ -414,7 +414,7 @@ impl Takes {
         if falls > 0 {
             warnings.push(format!(
                 "{falls} of {} demonstrations end before the time limit, as with a fall, because their demonstrators usually \
-                 do; who learns from them learns that too",
+                 do; policies that imitate them learn to",
                 self.recorded.len()
             ));
         }

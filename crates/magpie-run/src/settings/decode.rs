@@ -183,7 +183,15 @@ impl<'a> Decoder<'a> {
         };
         let full = |key: &str| Path::Key(&self.path, key).to_string();
         let elsewhere = || paths(self.root).into_iter().find(|path| path.rsplit('.').next() == Some(key));
-        let near = magpie_settings::nearest(key, fields.iter().copied()).map(full).or_else(elsewhere);
+        let near_elsewhere = || {
+            let paths = paths(self.root);
+            let end = |path: &str| path.rsplit('.').next().map(str::to_owned).unwrap_or_default();
+            let ends: Vec<String> = paths.iter().map(|path| end(path)).collect();
+            let near = magpie_settings::nearest(key, ends.iter().map(String::as_str))?;
+            paths.iter().find(|path| end(path) == near).cloned()
+        };
+        let near = magpie_settings::nearest(key, fields.iter().copied()).map(full);
+        let near = near.or_else(elsewhere).or_else(near_elsewhere);
         let remedy = match near {
             Some(near) => format!("did you mean `{near}`?"),
             None => format!("valid here: {}", fields.join(", ")),

@@ -91,7 +91,13 @@ pub fn find(all: Vec<Reference>, asked: Option<&str>) -> Result<Vec<Reference>, 
     let keys = || all.iter().map(|setting| setting.key.as_str());
     let last = |key: &str| key.rsplit('.').next().map(str::to_owned).unwrap_or_default();
     let same_end = keys().find(|key| last(key) == last(asked));
-    let problem = match same_end.or_else(|| nearest(asked, keys())) {
+    // A last word that is misspelt, without its table.
+    let near_end = || {
+        let ends: Vec<String> = keys().map(last).collect();
+        let end = nearest(asked, ends.iter().map(String::as_str))?;
+        keys().find(|key| last(key) == end)
+    };
+    let problem = match same_end.or_else(|| nearest(asked, keys())).or_else(near_end) {
         Some(near) => format!("there is no such setting; did you mean `{near}`?"),
         None => "there is no such setting; leave out the name to list all".to_owned(),
     };
@@ -405,6 +411,7 @@ mod tests {
         for (asked, message) in [
             ("gamma", "gamma: there is no such setting; did you mean `search.train.gamma`?"),
             ("search.brunches", "search.brunches: there is no such setting; did you mean `search.branches`?"),
+            ("gama", "gama: there is no such setting; did you mean `search.train.gamma`?"),
             ("zzz", "zzz: there is no such setting; leave out the name to list all"),
         ] {
             assert_eq!(find(all.clone(), Some(asked)).unwrap_err().to_string(), message);
