@@ -98,7 +98,7 @@ impl Output {
     /// Why the command failed, and what to type.
     pub fn error(self, message: &str, hint: Option<&str>) {
         // If even this cannot be written, the exit code has to do.
-        let _ = writeln!(stderr(), "error: {message}");
+        let _ = stderr().write_all(format!("error: {message}\n").as_bytes());
         if let Some(hint) = hint {
             let _ = writeln!(stderr(), "hint: {hint}");
         }
