@@ -60,7 +60,7 @@ fn archive() -> (tempfile::TempDir, PathBuf) {
 fn a_tessellation_is_described_and_exported() {
     let (_folder, path) = archive();
     let info = succeed(&["archive", "info", text(&path)]);
-    for line in ["12 of a tessellation", "6 (coverage 50.00 %)", "in cell 5,", "17–8–6", "mean when"] {
+    for line in ["12 of a tessellation", "6 (coverage 50.00 %)", "in cell 5,", "17–8–6", "mean, as"] {
         assert!(info.contains(line), "{line} is missing: {info}");
     }
     succeed(&["archive", "export", text(&path), "--format", "csv"]);
