@@ -78,7 +78,7 @@ pub fn run(args: &Args, output: Output) -> anyhow::Result<()> {
             export_archive(&open.archive, options, &out)?;
             let (elites, path) = (open.archive.elites.len(), out.display().to_string());
             output.result(&json::Written { path: path.clone() }, |out| {
-                writeln!(out, "{} written to {path}", count(elites as u64, "elite"))
+                writeln!(out, "{} written to {path}", count(elites, "elite"))
             })?;
             Ok(())
         }

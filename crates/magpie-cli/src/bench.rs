@@ -11,6 +11,7 @@ use magpie_simd::{Isa, peak_gflops};
 
 use crate::json;
 use crate::output::Output;
+use crate::words::count;
 
 #[derive(clap::Args)]
 pub struct Args {
@@ -54,9 +55,9 @@ pub fn run(args: &Args, output: Output) -> anyhow::Result<()> {
         let mut out = std::io::stdout().lock();
         writeln!(
             out,
-            "{} environments, random actions, instruction set {isa}. The last column is the limit of the processor: what the same\n\
+            "{}, random actions, instruction set {isa}. The last column is the limit of the processor: what the same\n\
              threads reach with fused multiply-adds alone.\n",
-            args.environments
+            count(args.environments, "environment")
         )?;
         writeln!(out, "{:<14}{:>8}{:>16}{:>18}", "task", "threads", "steps/s", "peak FMA GFLOP/s")?;
     }

@@ -45,7 +45,7 @@ pub fn run(args: &Args, output: Output) -> anyhow::Result<ExitCode> {
         }
     }
     output.result(&json::Checked { files, damaged }, |out| {
-        writeln!(out, "{} checked, {damaged} damaged", count(files as u64, "file"))
+        writeln!(out, "{} checked, {damaged} damaged", count(files, "file"))
     })?;
     Ok(if damaged == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

@@ -5,93 +5,69 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use magpie_learn::Actions;
-use magpie_run::clone::{Choices, CloneRun};
+use magpie_run::clone::{Choices, CloneRun, row};
 
+use crate::hint::DifferentRun;
 use crate::json;
 use crate::output::Output;
+use crate::run_args::RunArgs;
 use crate::session;
+use crate::single::{self, Display, Extent, interrupted};
 use crate::words::{count, quoted};
-use crate::world::WorldArgs;
 
 #[derive(clap::Args)]
 pub struct Args {
-    /// Task of the demonstrations: one listed by `magpie envs`, such as walker2d, or your own task file (docs/tasks.md). --config
-    /// can name it instead.
-    #[arg(required_unless_present_any = ["resume", "config"], conflicts_with = "resume")]
-    task: Option<String>,
     /// Demonstrations to clone, in any format that `magpie demos import` reads. [default: those bundled with magpie, which hold
     /// only every 20th step]
     #[arg(long, value_name = "FILE", conflicts_with = "resume")]
     demos: Option<PathBuf>,
     /// Most passes over the demonstrations; training stops earlier when the held-out error has not fallen for cloning.patience
-    /// epochs. [default: 500]
+    /// epochs. --resume may ask for more than first planned. [default: 500]
     #[arg(long, value_name = "N", value_parser = session::count)]
     epochs: Option<u64>,
-    /// Seed of all random streams. [default: 0]
-    #[arg(long, conflicts_with = "resume")]
-    seed: Option<u64>,
-    /// TOML file with settings that differ from the defaults, such as the config.toml of another run.
-    #[arg(long, value_name = "FILE", conflicts_with = "resume")]
-    config: Option<PathBuf>,
-    /// One setting, such as cloning.batch=128; overrides --config and can be repeated.
-    #[arg(long, value_name = "KEY=VALUE", conflicts_with = "resume")]
-    set: Vec<String>,
-    /// Folder for the results. [default: runs/clone-TASK-SEED]
-    #[arg(long, value_name = "DIR", conflicts_with = "resume")]
-    out: Option<PathBuf>,
-    /// Continue the run in this folder. --epochs may ask for more than first planned.
-    #[arg(long, value_name = "DIR", conflicts_with = "WorldArgs")]
-    resume: Option<PathBuf>,
-    /// Number of threads for the final evaluation. [default: one per core]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
-    threads: Option<u16>,
     #[command(flatten)]
-    world: WorldArgs,
+    run: RunArgs,
 }
 
 const EVALUATION_EPISODES: u32 = 100;
 
 impl Args {
     fn choices(&self) -> Choices {
-        Choices {
-            task: self.task.clone(),
-            demos: self.demos.clone(),
-            file: self.config.clone(),
-            sets: self.set.clone(),
-            seed: self.seed,
-            epochs: self.epochs,
-            world: self.world.changes(),
-        }
+        Choices { run: self.run.choices(), demos: self.demos.clone(), epochs: self.epochs }
     }
 }
 
 pub fn run(args: &Args, output: Output) -> anyhow::Result<ExitCode> {
-    session::threads(args.threads)?;
-    let mut run = match &args.resume {
+    session::threads(args.run.threads)?;
+    let mut run = match &args.run.resume {
         Some(folder) => CloneRun::resume(folder, args.epochs)?,
         None => {
             let (config, warnings) = args.choices().resolve()?;
             output.warn_all(&warnings);
-            let folder = format!("runs/clone-{}-{}", config.task, config.seed);
-            CloneRun::start(config, &args.out.clone().unwrap_or(folder.into()))?
+            let name = format!("clone-{}{}-{}", config.task, config.world.in_a_name(), config.seed);
+            CloneRun::start(config.clone(), &args.run.folder(&name))
+                .map_err(|reason| DifferentRun::or(reason, |folder| config.difference_from(folder)))?
         }
     };
+
+    session::mention_kernel(run.other_kernel(), output);
+    session::mention_missing_rows(run.missing_rows(), output);
+    announce(&run, output);
     let stop = session::stop_on_ctrl_c()?;
+    let mut display = Display::new(extent(&run), output);
     let mut last = None;
     while !run.is_finished() && !stop.requested() {
-        last = Some(run.iterate()?.report);
+        let progress = run.iterate()?;
+        let report = progress.report;
+        let columns =
+            [format!("error {:.5}", report.validation_error), format!("best {:.5}", report.best_error)];
+        display.show(extent(&run), row(&progress), progress.saved, &columns);
+        last = Some(report);
     }
-    let path = run.directory().path().to_owned();
-    let folder = path.display().to_string();
+    display.close();
     if !run.is_finished() {
         run.save()?;
-        let command = format!("magpie clone --resume {}", quoted(&path));
-        let resume = Some(command.clone());
-        output
-            .result(&json::Interrupted { run: None, folder, resume, search: None, sweep: None }, |out| {
-                writeln!(out, "Interrupted after {}. To continue: {command}", count(run.epochs(), "epoch"))
-            })?;
-        return Ok(ExitCode::from(session::INTERRUPTED));
+        return interrupted("clone", run.directory().path(), extent(&run), output);
     }
     let evaluation = run.evaluate(EVALUATION_EPISODES, Actions::Mean, run.config().seed)?;
     let demonstrations = run.demonstrations();
@@ -100,7 +76,7 @@ pub fn run(args: &Args, output: Output) -> anyhow::Result<ExitCode> {
     let expert_return = returns.map(|returns| returns.iter().sum::<f64>() / returns.len() as f64);
     let result = json::CloneResult {
         task: run.config().task.clone(),
-        folder,
+        folder: run.directory().path().display().to_string(),
         demonstrations: episodes.len(),
         steps: demonstrations.steps(),
         epochs: run.epochs(),
@@ -117,13 +93,49 @@ pub fn run(args: &Args, output: Output) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+fn extent(run: &CloneRun) -> Extent {
+    let planned = run.config().cloning.epochs;
+    Extent { made: run.epochs(), planned, noun: "epoch", finished: run.is_finished() }
+}
+
+/// What is about to be done.
+fn announce(run: &CloneRun, output: Output) {
+    let (config, demonstrations) = (run.config(), run.demonstrations());
+    let started = json::Started {
+        command: "clone".to_owned(),
+        run: None,
+        folder: run.directory().path().display().to_string(),
+        task: config.task.clone(),
+        world: config.world.seen_from_outside(run.directory().path()).in_words(),
+        measure: None,
+        reward: None,
+        curiosity: None,
+        seed: config.seed,
+        method: None,
+        budget: None,
+        environments: None,
+        cells: None,
+        iterations: Some(config.cloning.epochs),
+        made: Some(run.epochs()),
+        steps: None,
+    };
+    let about = format!(
+        "behaviour cloning of {} ({}) for at most {}, or until the held-out error has not fallen for {}",
+        count(demonstrations.columns().episodes.len(), "demonstration"),
+        count(demonstrations.steps(), "step"),
+        count(config.cloning.epochs, "epoch"),
+        count(config.cloning.patience, "epoch")
+    );
+    single::announce(&about, &started, extent(run), output);
+}
+
 fn print(out: &mut impl Write, result: &json::CloneResult) -> std::io::Result<()> {
     writeln!(
         out,
         "{}: cloned from {} of {} in {}",
         result.task,
-        count(result.steps as u64, "step"),
-        count(result.demonstrations as u64, "demonstration"),
+        count(result.steps, "step"),
+        count(result.demonstrations, "demonstration"),
         count(result.epochs, "epoch")
     )?;
     if let (Some(error), Some(explained), Some(epoch)) =

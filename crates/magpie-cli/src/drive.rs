@@ -71,11 +71,11 @@ pub fn started(
         seed: config.seed,
         method,
         budget,
-        environments: config.search.environments,
+        environments: Some(config.search.environments),
         cells: Some(state.archives.cells().count()),
         iterations: Some(config.iterations),
         made: Some(state.iteration),
-        steps: magpie_run::train::Config { world: world_of(run), ..config.clone() }.most_env_steps(),
+        steps: Some(magpie_run::train::Config { world: world_of(run), ..config.clone() }.most_env_steps()),
     }
 }
 
@@ -128,13 +128,14 @@ pub fn summary(out: &mut impl Write, run: &TrainRun) -> std::io::Result<()> {
     let (m, made) = (run.search().metrics(), run.search().state().iteration);
     writeln!(
         out,
-        "{} after {}: {} of {} cells filled ({:.1} %), QD-Score {:.0}, best return {}, mean {}",
+        "{} after {}: {} of {} cells filled ({:.1} %), QD-Score {:.0}{}, best return {}, mean {}",
         run.config().task,
         count(made, "iteration"),
         m.elites,
         run.search().state().archives.cells().count(),
         100.0 * m.coverage,
         m.qd_score,
+        with_offset(run),
         or_dash(m.best, 0),
         or_dash(m.mean, 0),
     )?;
@@ -151,6 +152,16 @@ pub fn summary(out: &mut impl Write, run: &TrainRun) -> std::io::Result<()> {
     writeln!(out, "further  magpie train --resume {typed} --iterations {}", 2 * made)
 }
 
+/// The score that only grows, in parentheses, where the other may fall: more than one elite in ten has a negative return.
+fn with_offset(run: &TrainRun) -> String {
+    let archives = &run.search().state().archives;
+    let negative = archives.elites().filter(|elite| elite.entry.objective < 0.0).count();
+    match 10 * negative > run.search().metrics().elites {
+        true => format!(" ({:.0} with offset)", run.search().metrics().qd_score_offset),
+        false => String::new(),
+    }
+}
+
 fn beside_demonstrations(learned: &json::LearnedFrom) -> String {
     let &json::LearnedFrom { demonstrations, every, return_min, return_max, elites_as_good } = learned;
     let steps = match every {
@@ -163,7 +174,7 @@ fn beside_demonstrations(learned: &json::LearnedFrom) -> String {
         1 => format!("return {return_min:.0}"),
         _ => format!("returns {return_min:.0} to {return_max:.0}"),
     };
-    let demonstrations = count(demonstrations as u64, "demonstration");
+    let demonstrations = count(demonstrations, "demonstration");
     match elites_as_good {
         Some(elites) => format!(
             "from {demonstrations} ({steps}; {returns}); elites that match or beat the worst one: {elites}"
@@ -275,7 +286,7 @@ impl Display {
             seconds_left: Some(seconds_left),
         });
         let columns = [
-            format!("QD-Score {:9.0}", m.qd_score),
+            format!("QD-Score {:9.0}{}", m.qd_score, with_offset(run)),
             format!("coverage {:5.2} %", 100.0 * m.coverage),
             format!("best {:>7}", or_dash(m.best, 1)),
             format!("mean {:>7}", or_dash(m.mean, 1)),

@@ -177,7 +177,10 @@ fn of_one(args: &Args, run: &Path) -> anyhow::Result<One> {
         Standing::Current(_) if !args.is_as_found() => {}
         Standing::Current(before) => {
             let episodes = before.episodes;
-            return Ok(One::Skipped(format!("reevaluation.csv is current, with {episodes} episodes each")));
+            return Ok(One::Skipped(format!(
+                "reevaluation.csv is current, with {} each",
+                count(episodes, "episode")
+            )));
         }
         Standing::Unfinished { made, planned } => {
             let reason = format!("{made} of {planned} iterations; finish it, or name it alone");
@@ -193,7 +196,8 @@ fn of_one(args: &Args, run: &Path) -> anyhow::Result<One> {
     };
     let stored = open.archive.metrics();
     let mut said = format!(
-        "{episodes} episodes each, QD-Score {:.0} stored, {:.0} {}; coverage {:.2} %, {:.2} %",
+        "{} each, QD-Score {:.0} stored, {:.0} {}; coverage {:.2} %, {:.2} %",
+        count(episodes, "episode"),
         stored.qd_score,
         now.qd_score,
         heading(&open, &evaluation),
@@ -208,7 +212,7 @@ fn of_one(args: &Args, run: &Path) -> anyhow::Result<One> {
     }
     let kept = match evaluation.keep(run).transpose()? {
         Some(Kept::HasMoreEpisodes(before)) => {
-            said += &format!("; the kept one has {} episodes and stays", before.episodes);
+            said += &format!("; the kept one has {} and stays", count(before.episodes, "episode"));
             None
         }
         Some(Kept::Written) => Some(run.display().to_string()),
@@ -264,9 +268,10 @@ fn of_archive(args: &Args, run: &Path, output: Output) -> anyhow::Result<()> {
         Some(Ok(Kept::Written)) => Some(folder),
         Some(Ok(Kept::HasMoreEpisodes(before))) => {
             output.warn(&format!(
-                "not kept for `magpie report`: {folder}/reevaluation.csv has {} episodes for each elite, and this {}; remove it \
+                "not kept for `magpie report`: {folder}/reevaluation.csv has {} for each elite, and this {}; remove it \
                  to keep this instead",
-                before.episodes, options.episodes
+                count(before.episodes, "episode"),
+                options.episodes
             ));
             None
         }
@@ -392,8 +397,8 @@ fn print_all(
         out,
         "{}: {}, {} each, {}",
         archive.about.task,
-        count(elites as u64, "elite"),
-        count(of.options.episodes.into(), "episode"),
+        count(elites, "elite"),
+        count(of.options.episodes, "episode"),
         of.manner(evaluation.actions)
     )?;
     print_found(out, evaluation)?;
@@ -418,7 +423,7 @@ fn print_one(
     evaluation: &ArchiveEvaluation<'_>,
     of: &Evaluated<'_>,
 ) -> std::io::Result<()> {
-    let (cell, episodes) = (about.cell_name(elite.cell), count(of.options.episodes.into(), "episode"));
+    let (cell, episodes) = (about.cell_name(elite.cell), count(of.options.episodes, "episode"));
     writeln!(out, "{}, elite of cell {cell}, {episodes}, {}", about.task, of.manner(evaluation.actions))?;
     print_found(out, evaluation)?;
     writeln!(out, "{:10} {:>10} {:>10}", "", "stored", "now")?;
@@ -469,7 +474,7 @@ fn of_policy(args: &Args, run: &Path, output: Output) -> anyhow::Result<()> {
         return_max: high,
     };
     output.result(&event, |out| {
-        let (episodes, manner) = (count(options.episodes.into(), "episode"), of.manner(evaluation.actions));
+        let (episodes, manner) = (count(options.episodes, "episode"), of.manner(evaluation.actions));
         writeln!(out, "{}, {episodes}, {manner}", evaluation.task)?;
         writeln!(out, "return   {mean:.1} ± {spread:.1} (from {low:.1} to {high:.1})")?;
         writeln!(out, "length   {:.1}", result.mean_length())?;

@@ -96,7 +96,8 @@ fn of(error: &RunError) -> Option<String> {
 fn resume(file: &Path) -> Option<String> {
     let folder = file.ancestors().skip(1).take(3).find(|folder| folder.join("config.toml").is_file())?;
     let made_by = |(_, checkpoint): &(&str, &str)| folder.join("checkpoint").join(checkpoint).is_file();
-    let (command, _) = [("train", "search"), ("ppo", "trainer")].into_iter().find(made_by)?;
+    let (command, _) =
+        [("train", "search"), ("ppo", "trainer"), ("clone", "cloning")].into_iter().find(made_by)?;
     Some(format!("magpie {command} --resume {}", quoted(folder)))
 }
 

@@ -16,10 +16,12 @@ mod output;
 mod ppo;
 mod report;
 mod rollout;
+mod run_args;
 mod screen;
 mod session;
 mod settings;
 mod shell;
+mod single;
 mod sweep;
 mod train;
 mod words;
@@ -69,7 +71,7 @@ enum Command {
     Clone(clone::Args),
     /// List the tasks with their sizes, time steps and measures.
     Envs(envs::Args),
-    /// Explain the settings of a search: defaults, ranges and meaning.
+    /// Explain the settings of a search, or of another run: defaults, ranges and meaning.
     Settings(settings::Args),
     /// Replay recorded actions from given states.
     Rollout(rollout::Args),

@@ -35,7 +35,7 @@ pub fn run(args: &Args, output: Output) -> anyhow::Result<()> {
     }
     let (runs, page) = (report.runs(), page.display().to_string());
     output.result(&json::Report { runs, page: page.clone() }, |to| {
-        writeln!(to, "{} compared in {page}", count(runs as u64, "run"))
+        writeln!(to, "{} compared in {page}", count(runs, "run"))
     })?;
     Ok(())
 }

@@ -17,6 +17,7 @@ use magpie_simd::{Isa, LANES, Scalar};
 use crate::json;
 use crate::npz::Npz;
 use crate::output::Output;
+use crate::words;
 use crate::world::WorldArgs;
 
 #[derive(clap::Args)]
@@ -161,7 +162,12 @@ fn rollout<T: Replay>(
     let event =
         json::Rollout { task: task.clone(), trajectories, steps, path: path.clone(), steps_per_second: rate };
     output.result(&event, |out| {
-        writeln!(out, "{task}: {count} trajectories of {steps} steps in {path}, {rate:.0} steps/s")
+        writeln!(
+            out,
+            "{task}: {} of {} in {path}, {rate:.0} steps/s",
+            words::count(count, "trajectory"),
+            words::count(steps, "step")
+        )
     })?;
     Ok(())
 }

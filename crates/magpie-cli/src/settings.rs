@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use magpie_run::settings::{Reference, find, markdown, reference};
+use magpie_run::settings::{Reference, Run, find, markdown, reference_of};
 
 use crate::json;
 use crate::output::Output;
@@ -11,11 +11,14 @@ use crate::output::Output;
 pub struct Args {
     /// A setting, such as search.train.gamma, or a group of them, such as search.curiosity. [default: all]
     key: Option<String>,
+    /// Of which command: train, ppo or clone. [default: train]
+    #[arg(long, value_name = "COMMAND")]
+    of: Option<Run>,
     /// Include settings that exist only for comparisons with other implementations.
     #[arg(long)]
     all: bool,
     /// Print the page docs/reference/settings.md.
-    #[arg(long, conflicts_with_all = ["key", "all", "json"])]
+    #[arg(long, conflicts_with_all = ["key", "of", "all", "json"])]
     markdown: bool,
 }
 
@@ -24,7 +27,7 @@ pub fn run(args: &Args, output: Output) -> anyhow::Result<()> {
         std::io::stdout().lock().write_all(markdown()?.as_bytes())?;
         return Ok(());
     }
-    let all = reference()?;
+    let all = reference_of(args.of.unwrap_or_default())?;
     let found = if args.all && args.key.is_none() { all } else { find(all, args.key.as_deref())? };
     for (number, setting) in found.iter().enumerate() {
         output.result(&describe(setting), |out| {

@@ -209,14 +209,14 @@ fn show(plans: Vec<Plan<'_>>, out: &Path, shard: Option<Shard>, output: Output) 
             seconds.map_or(String::new(), |seconds| format!(", {} on this machine", duration(seconds)))
         };
         let (all, all_steps, all_seconds) = sum(None);
-        let (all, all_seconds) = (count(all as u64, "run"), on_this_machine(all_seconds));
+        let (all, all_seconds) = (count(all, "run"), on_this_machine(all_seconds));
         writeln!(
             screen,
             "{all} in {}, at most {all_steps:.2e} environment steps{all_seconds}",
             out.display()
         )?;
         if let Some(shard) = shard {
-            let (runs, seconds) = (count(runs as u64, "run"), on_this_machine(seconds));
+            let (runs, seconds) = (count(runs, "run"), on_this_machine(seconds));
             writeln!(screen, "shard {shard}: {runs}, at most {steps:.2e} environment steps{seconds}")?;
         }
         Ok(())

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use magpie_rewards::ModelName;
-use magpie_run::RunError;
 use magpie_run::train::{Budget, Choices, Config, Resolved, TrainRun};
+use magpie_run::{RunChoices, RunError};
 use magpie_search::SearchConfig;
 use magpie_settings::Method;
 
@@ -16,16 +16,12 @@ use crate::drive::{
 use crate::hint::DifferentRun;
 use crate::json::{Finished, Interrupted};
 use crate::output::Output;
+use crate::run_args::RunArgs;
 use crate::session;
 use crate::words::{count, quoted};
-use crate::world::WorldArgs;
 
 #[derive(clap::Args)]
 pub struct Args {
-    /// Task to search on: one listed by `magpie envs`, such as walker2d, or your own task file, such as my-task.toml
-    /// (docs/tasks.md). --config can name it instead.
-    #[arg(required_unless_present_any = ["resume", "config"], conflicts_with = "resume")]
-    task: Option<String>,
     /// Reward model to learn from demonstrations: gail, vail, diffail, airl, giril or maxent; or true, the task's own
     /// reward. [default: gail]
     #[arg(long, value_name = "MODEL", conflicts_with = "resume")]
@@ -49,65 +45,47 @@ pub struct Args {
     /// Method and budget in one word, as in earlier versions.
     #[arg(long, hide = true, conflicts_with_all = ["resume", "method", "budget"])]
     preset: Option<Budget>,
-    /// Iterations in all, earlier ones included. [default: as --budget says]
+    /// Iterations in all, earlier ones included; --resume may ask for more than first planned. [default: as --budget says]
     #[arg(long, value_name = "N", value_parser = session::count, allow_negative_numbers = true)]
     iterations: Option<u64>,
-    /// Seed of all random streams. [default: 0]
-    #[arg(long, conflicts_with = "resume", allow_negative_numbers = true)]
-    seed: Option<u64>,
-    /// TOML file with settings that differ from the defaults, such as the config.toml of another run.
-    #[arg(long, value_name = "FILE", conflicts_with = "resume")]
-    config: Option<PathBuf>,
-    /// One setting, such as search.train.gamma=0.995; overrides --config and can be repeated. `magpie settings` lists
-    /// them all.
-    #[arg(long, value_name = "KEY=VALUE", conflicts_with = "resume")]
-    set: Vec<String>,
-    /// Folder for the results. [default: runs/TASK-REWARD-SEED, with whatever is not a default in between]
-    #[arg(long, value_name = "DIR", conflicts_with = "resume")]
-    out: Option<PathBuf>,
-    /// Continue the run in this folder. --iterations may ask for more than first planned.
-    #[arg(long, value_name = "DIR", conflicts_with = "WorldArgs")]
-    resume: Option<PathBuf>,
     /// Save a checkpoint every N iterations. [default: about once a minute]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     checkpoint_every: Option<u64>,
-    /// Number of threads. [default: one per core]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
-    threads: Option<u16>,
     #[command(flatten)]
-    world: WorldArgs,
+    run: RunArgs,
 }
 
 impl Args {
     fn choices(&self) -> Choices {
+        let RunChoices { task, file, sets, seed, world } = self.run.choices();
         Choices {
             method: self.method,
             budget: self.budget,
             preset: self.preset,
-            file: self.config.clone(),
-            sets: self.set.clone(),
-            task: self.task.clone(),
+            file,
+            sets,
+            task,
             measure: self.measure.clone(),
             reward: self.reward,
             demos: self.demos.clone(),
             curiosity: self.curiosity,
-            seed: self.seed,
+            seed,
             iterations: self.iterations,
-            world: self.world.changes(),
+            world,
         }
     }
 }
 
 pub fn run(args: &Args, output: Output) -> anyhow::Result<ExitCode> {
-    session::threads(args.threads)?;
+    session::threads(args.run.threads)?;
     let stop = session::stop_on_ctrl_c()?;
-    let (mut run, how) = match &args.resume {
+    let (mut run, how) = match &args.run.resume {
         Some(folder) => (TrainRun::resume(folder, args.iterations)?, None),
         None => {
             let resolved = args.choices().resolve()?;
             resolved.notes.iter().for_each(|note| output.note(note));
             output.warn_all(&resolved.warnings);
-            let folder = args.out.clone().unwrap_or_else(|| default_folder(&resolved).into());
+            let folder = args.run.folder(&name_of(&resolved));
             let Resolved { config, method, budget, .. } = resolved;
             let mut preparation = Preparation::new(config.reward.model, &stop, output);
             match TrainRun::start(config.clone(), &folder, &mut |progress| preparation.show(progress)) {
@@ -134,9 +112,9 @@ pub fn run(args: &Args, output: Output) -> anyhow::Result<ExitCode> {
     finish(&run, output)
 }
 
-/// `runs/TASK[-MEASURE][-WORLD]-REWARD[-qBONUS][-METHOD][-BUDGET]-SEED`: what is not as usual is in the name, so that runs which
+/// `TASK[-MEASURE][-WORLD]-REWARD[-qBONUS][-METHOD][-BUDGET]-SEED`: what is not as usual is in the name, so that runs which
 /// people compare get folders of their own.
-fn default_folder(resolved: &Resolved) -> String {
+fn name_of(resolved: &Resolved) -> String {
     let Resolved { config, method, budget, .. } = resolved;
     let Config { task, measure, world, reward, seed, search, .. } = config;
     let mut name = task.clone();
@@ -156,7 +134,7 @@ fn default_folder(resolved: &Resolved) -> String {
     if *budget != Budget::default() {
         name += &format!("-{budget}");
     }
-    format!("runs/{name}-{seed}")
+    format!("{name}-{seed}")
 }
 
 /// Interrupted before there was anything to save.
@@ -176,13 +154,15 @@ fn announce(run: &TrainRun, output: Output) {
         base => format!(" (and {base} for every step)"),
     };
     output.say(&format!(
-        "{}: reward {}, measure {} ({} cells), curiosity {}{base}; {environments} environments, {branches} branches of \
-         {episodes} episodes",
+        "{}: reward {}, measure {} ({} cells), curiosity {}{base}; {}, {} of {}",
         config.task,
         config.reward.model,
         config.measure,
         state.archives.cells().count(),
         curiosity.weight,
+        count(environments, "environment"),
+        count(branches, "branch"),
+        count(episodes, "episode"),
     ));
     if let Some(world) = world_of(run).in_words() {
         output.say(&format!("world: {world}"));
@@ -220,18 +200,18 @@ mod tests {
     fn folder(change: impl FnOnce(&mut Choices)) -> String {
         let mut choices = Choices { task: Some("walker2d".to_owned()), ..Choices::default() };
         change(&mut choices);
-        default_folder(&choices.resolve().unwrap())
+        name_of(&choices.resolve().unwrap())
     }
 
     #[test]
     fn default_folders_tell_apart_world_method_and_budget() {
-        assert_eq!(folder(|_| ()), "runs/walker2d-gail-0");
-        assert_eq!(folder(|c| c.seed = Some(3)), "runs/walker2d-gail-3");
-        assert_eq!(folder(|c| c.measure = Some("jump".to_owned())), "runs/walker2d-jump-gail-0");
-        assert_eq!(folder(|c| c.curiosity = Some(0.5)), "runs/walker2d-gail-q0.5-0");
-        assert_eq!(folder(|c| c.method = Some(Method::Paper)), "runs/walker2d-gail-paper-0");
-        assert_eq!(folder(|c| c.budget = Some(Budget::Desktop)), "runs/walker2d-gail-desktop-0");
+        assert_eq!(folder(|_| ()), "walker2d-gail-0");
+        assert_eq!(folder(|c| c.seed = Some(3)), "walker2d-gail-3");
+        assert_eq!(folder(|c| c.measure = Some("jump".to_owned())), "walker2d-jump-gail-0");
+        assert_eq!(folder(|c| c.curiosity = Some(0.5)), "walker2d-gail-q0.5-0");
+        assert_eq!(folder(|c| c.method = Some(Method::Paper)), "walker2d-gail-paper-0");
+        assert_eq!(folder(|c| c.budget = Some(Budget::Desktop)), "walker2d-gail-desktop-0");
         let slippery = WorldChanges { friction: Some(0.0), ..WorldChanges::default() };
-        assert_eq!(folder(|c| c.world = slippery), "runs/walker2d-friction0-gail-0");
+        assert_eq!(folder(|c| c.world = slippery), "walker2d-friction0-gail-0");
     }
 }

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+pub use magpie_run::count;
+
 /// A path as a shell takes it, in quotes if it has to be.
 pub fn quoted(path: &Path) -> String {
     let mut text = path.display().to_string();
@@ -15,11 +17,6 @@ pub fn quoted(path: &Path) -> String {
         false if cfg!(windows) => format!("\"{text}\""),
         false => format!("'{}'", text.replace('\'', r"'\''")),
     }
-}
-
-/// `1 iteration`, `2 iterations`.
-pub fn count(number: u64, noun: &str) -> String {
-    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }
 
 /// A number with this many digits after the point; a dash if there is none.
@@ -63,10 +60,6 @@ mod tests {
 
     #[test]
     fn numbers_are_read_as_they_are_meant() {
-        assert_eq!(
-            (count(1, "iteration"), count(2, "iteration")),
-            ("1 iteration".into(), "2 iterations".into())
-        );
         assert_eq!((or_dash(Some(0.25), 1), or_dash(None, 1)), ("0.2".into(), "–".into()));
         assert_eq!([30.0, 600.0, 11100.0].map(duration), ["30 s", "10 min", "3 h 05 min"]);
     }

@@ -117,6 +117,25 @@ fn a_stopped_imitation_goes_on_to_the_same_bytes_without_the_original_demonstrat
 }
 
 #[test]
+fn a_search_that_begins_with_a_clone_goes_on_to_the_same_bytes() {
+    let (temporary, demos) = demonstrated();
+    let folder = |name: &str| temporary.path().join(name);
+    let cloned = ["--reward", "gail", "--demos", text(&demos), "--set", "search.start=cloned"];
+    let cloned = [&cloned[..], &["--set", "reward.thinning=1"]].concat();
+    fine(&train(&folder("whole"), "2", &cloned));
+    fine(&train(&folder("halves"), "1", &cloned));
+    fine(&magpie(&["train", "--resume", text(&folder("halves")), "--iterations", "2"]));
+    fine(&imitate(&folder("random"), "2", "gail", &demos));
+    let archive = |name: &str| fs::read(folder(name).join("archive.safetensors")).unwrap();
+    assert!(archive("whole") == archive("halves"));
+    assert!(archive("whole") != archive("random"));
+    let output = train(&folder("true-reward"), "1", &["--reward", "true", "--set", "search.start=cloned"]);
+    let message = said(&output);
+    assert!(message.contains("search.start is cloned, but must be random"), "{message}");
+    assert!(!folder("true-reward").exists(), "nothing was written");
+}
+
+#[test]
 fn a_run_whose_demonstrations_were_exchanged_does_not_go_on() {
     let (temporary, demos) = demonstrated();
     let run = temporary.path().join("run");
@@ -208,7 +227,7 @@ fn who_demonstrates_can_be_chosen() {
     assert!(made(&["-n", "1"]) == made(&["-n", "1", "--select", "best"]), "the best one comes first");
     assert!(random("1") == random("1") && random("1") != random("2"));
     let message = said(&magpie(&["demos", "make", text(&run), "-n", "51"]));
-    assert!(message.contains("51 demonstrations were asked for, but there are"), "{message}");
+    assert!(message.contains("51 demonstrations asked for, but only"), "{message}");
 }
 
 #[test]
@@ -216,6 +235,16 @@ fn a_policy_is_cloned_evaluated_and_demonstrates() {
     let (temporary, demos) = demonstrated();
     let run = temporary.path().join("clone");
     let said = succeed(&["clone", "hopper", "--demos", text(&demos), "--epochs", "5", "--out", text(&run)]);
+    let again = ["clone", "hopper", "--demos", text(&demos), "--seed", "1", "--out", text(&run)];
+    let message = common::said(&magpie(&again));
+    assert!(
+        message.contains("already holds a different run: its seed is 0, and 1 was asked for"),
+        "{message}"
+    );
+    let fewer = common::said(&magpie(&["clone", "--resume", text(&run), "--epochs", "2"]));
+    assert!(fewer.contains("cloning.epochs is 2, but must be at least 5: 5 have been made"), "{fewer}");
+    let resumed = common::said(&magpie(&["clone", "--resume", text(&run)]));
+    assert!(resumed.contains("nothing to do: 5 epochs made, as planned"), "{resumed}");
     for line in ["hopper: cloned from ", "error    ", "expert   mean return ", "clone    mean return "] {
         assert!(said.lines().any(|found| found.starts_with(line)), "no {line:?}: {said}");
     }

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Output;
 
-use common::{magpie, said, succeed};
+use common::{magpie, said, succeed, text};
 
 /// A run of two iterations on a small search.
 fn tiny(folder: &Path, more: &[&str]) -> Output {
@@ -73,6 +73,21 @@ fn a_run_goes_on_further_than_first_planned() {
     assert!(fs::read_to_string(folder.join("config.toml")).unwrap().contains("iterations = 3"));
     let backwards = said(&magpie(&["train", "--resume", path, "--iterations", "2"]));
     assert!(backwards.contains("iterations is 2, but must be at least 3: 3 have been made"), "{backwards}");
+}
+
+#[test]
+fn where_returns_are_negative_the_score_with_offset_is_shown() {
+    let temporary = tempfile::tempdir().unwrap();
+    let run = temporary.path().join("run");
+    let small =
+        ["search.environments=16", "search.branches=4", "search.episodes=1", "search.train.rollout_length=8"];
+    let sets = small.iter().flat_map(|set| ["--set", set]);
+    let mut arguments = vec!["train", "ant", "--reward", "true", "--iterations", "1", "--out", text(&run)];
+    arguments.extend(sets);
+    let output = magpie(&arguments);
+    assert!(output.status.success(), "{}", said(&output));
+    let told = [said(&output), String::from_utf8_lossy(&output.stdout).into_owned()];
+    assert!(told.iter().all(|told| told.contains(" with offset)")), "{told:?}");
 }
 
 #[test]

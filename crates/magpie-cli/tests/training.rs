@@ -50,6 +50,11 @@ fn wrong_settings_are_refused_with_the_nearest_name() {
     with(&["--strength", "knee=0.5"], "no actuator \"knee\"");
     std::fs::write(&file, "[train]\nepochs = 'many'").unwrap();
     with(&["--config", text(&file)], "my.toml:2:10: `train.epochs` is the string \"many\"");
+    with(&["--environments", "1000000", "--set", "train.rollout_length=4096"], "GB of memory");
+    let wide = ["train", "hopper", "--reward", "true", "--out", text(&out)];
+    let wide =
+        [&wide[..], &["--set", "search.environments=1000000", "--set", "search.train.rollout_length=4096"]];
+    refuse(&wide.concat(), "search.environments is 1000000, but must be at most ");
     refuse(&["ppo", "--config", text(&file), "--set", "train.epochs=1"], "no task is named");
     refuse(&["ppo", "--config", "no.toml"], "no.toml");
     refuse(&["ppo", "--resume", text(&out), "--friction", "2"], "cannot be used with");

@@ -31,6 +31,11 @@ fn child() {
     }
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     println!("{}", status.lines().find(|line| line.starts_with("VmHWM")).unwrap());
+    // Fields 14 and 15, behind the name in parentheses: time of the processor in hundredths of a second.
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap();
+    let fields: Vec<&str> = stat.rsplit(')').next().unwrap().split_whitespace().collect();
+    let hundredths: u64 = fields[11].parse::<u64>().unwrap() + fields[12].parse::<u64>().unwrap();
+    println!("SECONDS {}", hundredths as f64 / 100.0);
 }
 
 /// What an import says within the limits; what became of it otherwise.
@@ -47,10 +52,11 @@ fn held(file: &Path) -> Result<String, String> {
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     let line =
         |start: &str| text.lines().find_map(|line| line.split_once(start).map(|(_, rest)| rest.trim()));
-    let (Some(result), Some(peak)) = (line("RESULT"), line("VmHWM:")) else {
+    let (Some(result), Some(peak), Some(seconds)) = (line("RESULT"), line("VmHWM:"), line("SECONDS")) else {
         return Err(format!("{}: {text}{}", output.status, String::from_utf8_lossy(&output.stderr)));
     };
     let peak: u64 = peak.trim_end_matches("kB").trim().parse().unwrap();
+    println!("{bytes} bytes: {} MB, {seconds} s: {result}", peak / 1024);
     match peak <= memory {
         true => Ok(result.to_owned()),
         false => Err(format!("{peak} KB in use: {result}")),
@@ -89,7 +95,38 @@ fn hostile_files_are_refused_within_the_limits() {
     for (what, bytes, message) in cases {
         let file = folder.path().join("file");
         std::fs::write(&file, bytes).unwrap();
+        println!("{what}");
         let result = held(&file).unwrap_or_else(|failure| panic!("{what}: {failure}"));
         assert!(result.contains(message), "{what}: {result}");
+    }
+}
+
+/// Files of at most 10 MB that cost the most that each way of wasting allows; slow, and for the figures alone.
+#[test]
+#[ignore = "an experiment: cargo test --release -p magpie-demos --test hostile -- --ignored --nocapture"]
+fn what_ten_megabytes_may_cost() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("file");
+    let cases: Vec<(&str, Vec<u8>)> = vec![
+        ("a pickle that makes a type a million times", repeated_call("f4", 1_500_000, 1_000_000)),
+        ("a pickle with one name for many arrays", repeated_name(1 << 20, 2_000_000)),
+        ("a pickle with one array for many names", shared_array(9_000_000)),
+        ("an npz of packed zeros, just taken", packed_npz("(1001, 60000)", false, 1001 * 60_000)),
+        ("an npz of packed zeros, just refused", packed_npz("(1001, 131000)", false, 1001 * 131_000)),
+        ("an npz whose order is turned", packed_npz("(1001, 9000)", true, 1001 * 9000)),
+        ("HDF5 of packed zeros, a few", packed_hdf5(2, 200_000)),
+        ("HDF5 of packed zeros, many episodes", packed_hdf5(2000, 100)),
+        ("HDF5 in wide chunks, a few", wide_chunks(1, 1 << 24)),
+        ("HDF5 in wide chunks, many episodes", wide_chunks(500, 1 << 18)),
+        ("an HDF5 tree with a leaf of many entries", shared_tree(1, 65_535, b"episode_0")),
+        ("an HDF5 tree of many levels", shared_tree(200, 1000, b"episode_0")),
+    ];
+    for (what, bytes) in cases {
+        assert!(bytes.len() <= 10_000_000, "{what}: {} bytes", bytes.len());
+        std::fs::write(&file, bytes).unwrap();
+        println!("{what}");
+        if let Err(failure) = held(&file) {
+            panic!("{what}: {failure}");
+        }
     }
 }

@@ -18,4 +18,4 @@ mod words;
 
 pub use beside::{Beside, sync_folder, write_whole, write_with};
 pub use open::{open, open_own, read};
-pub use words::{in_words, printable};
+pub use words::{count, in_words, printable};

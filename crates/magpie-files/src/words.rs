@@ -1,4 +1,4 @@
-//! What to say about files.
+//! Words of messages: why a file cannot be had, how many there are of something, and texts from elsewhere.
 
 use std::borrow::Cow;
 use std::io::{self, ErrorKind};
@@ -11,6 +11,17 @@ pub fn in_words(reason: &io::Error) -> String {
             format!("the disk is full ({reason}); make room and try again")
         }
         _ => reason.to_string(),
+    }
+}
+
+/// `1 iteration`, `2 branches`, `3 entries`.
+pub fn count(number: impl TryInto<u64>, noun: &str) -> String {
+    let number = number.try_into().unwrap_or(u64::MAX);
+    match (number, noun.strip_suffix("ry")) {
+        (1, _) => format!("1 {noun}"),
+        (_, Some(start)) => format!("{number} {start}ries"),
+        (_, None) if noun.ends_with("ch") => format!("{number} {noun}es"),
+        (_, None) => format!("{number} {noun}s"),
     }
 }
 
@@ -37,6 +48,13 @@ pub fn printable(text: &str) -> Cow<'_, str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn one_is_singular() {
+        let counted =
+            [count(0_u32, "step"), count(1_u64, "branch"), count(2_usize, "branch"), count(3_u8, "entry")];
+        assert_eq!(counted, ["0 steps", "1 branch", "2 branches", "3 entries"]);
+    }
 
     #[test]
     fn a_full_disk_is_called_that() {

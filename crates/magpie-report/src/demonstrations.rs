@@ -4,7 +4,7 @@
 use magpie_demos::{Demonstrations, Episode};
 use magpie_envs::{Environment, Options};
 use magpie_plot::{Crowd, Dimension, Figure, Mark, NARROW, Scatter, WIDE, scatter};
-use magpie_run::{ArchiveOutline, RunError};
+use magpie_run::{ArchiveOutline, RunError, count};
 
 use crate::error::ReportError;
 use crate::statistics::summary::{mean, std};
@@ -107,13 +107,9 @@ impl BehaviourSpace<'_> {
         }
         let best = &elites[..elites.len().min(BEST_ELITES)];
         let (all, chosen, shown) = (
-            format!("{} elites", elites.len()),
+            count(elites.len(), "elite"),
             format!("the best {}", best.len()),
-            if places.len() == 1 {
-                "1 demonstration".to_owned()
-            } else {
-                format!("{} demonstrations", places.len())
-            },
+            count(places.len(), "demonstration"),
         );
         let crowds = [
             Crowd { name: &all, at: &elites, mark: Mark::Everything },

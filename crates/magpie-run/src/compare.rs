@@ -3,15 +3,15 @@
 use std::path::Path;
 
 use magpie_demos::Demonstrations;
-use serde::Serialize;
 use toml::{Table, Value};
 
 use crate::directory::CONFIG;
+use crate::driver::Plan;
 use crate::error::RunError;
 use crate::settings::{bring_up_to_date, read_text};
-use crate::train::DEMONSTRATIONS;
+use crate::train::{DEMONSTRATIONS, Demos};
 use crate::world::{EnvOverrides, ROBOT, TASK};
-use crate::{ppo, train};
+use crate::{clone, ppo, train};
 
 /// A setting that has another value in the folder of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,16 +37,17 @@ impl train::Config {
     pub fn difference_from(&self, folder: &Path) -> Result<Option<Difference>, RunError> {
         let mut saved = read(folder)?;
         bring_up_to_date(&mut saved);
-        match compare(folder, saved, &self.moved_in(), "iterations")? {
+        match compare(folder, saved, &self.moved_in())? {
             None => {}
             found => return Ok(found),
         }
         if let Some(found) = other_file(&self.world, folder)? {
             return Ok(Some(found));
         }
-        let Some(wanted) = self.validated()?.found else { return Ok(None) };
-        let copy = Demonstrations::load(&folder.join(DEMONSTRATIONS))?;
-        Ok((copy.anonymous() != wanted.anonymous()).then(|| Difference::of_file(DEMONSTRATIONS)))
+        match self.validated()?.found {
+            Some(wanted) => other_demonstrations(&wanted, folder),
+            None => Ok(None),
+        }
     }
 }
 
@@ -54,10 +55,26 @@ impl ppo::Config {
     /// The first setting that differs from those of the run in a folder, how long to run apart.
     pub fn difference_from(&self, folder: &Path) -> Result<Option<Difference>, RunError> {
         let wanted = ppo::Config { world: self.world.moved_in(), ..self.clone() };
-        match compare(folder, read(folder)?, &wanted, "steps")? {
+        match compare(folder, read(folder)?, &wanted)? {
             None => other_file(&self.world, folder),
             found => Ok(found),
         }
+    }
+}
+
+impl clone::Config {
+    /// The first setting that differs from those of the run in a folder, how long to run apart.
+    pub fn difference_from(&self, folder: &Path) -> Result<Option<Difference>, RunError> {
+        let demos = Demos { file: Some(DEMONSTRATIONS.into()), ..self.demos.clone() };
+        let wanted = clone::Config { world: self.world.moved_in(), demos, ..self.clone() };
+        match compare(folder, read(folder)?, &wanted)? {
+            None => {}
+            found => return Ok(found),
+        }
+        if let Some(found) = other_file(&self.world, folder)? {
+            return Ok(Some(found));
+        }
+        other_demonstrations(&self.demonstrations()?, folder)
     }
 }
 
@@ -69,17 +86,16 @@ fn read(folder: &Path) -> Result<Table, RunError> {
     read_text(&folder.join(CONFIG))?.parse().map_err(|e| unreadable(folder, &e))
 }
 
-fn compare(
-    folder: &Path,
-    mut saved: Table,
-    wanted: &impl Serialize,
-    length: &str,
-) -> Result<Option<Difference>, RunError> {
+fn compare<C: Plan>(folder: &Path, mut saved: Table, wanted: &C) -> Result<Option<Difference>, RunError> {
     // Written and read again, so that both have been rounded alike.
     let wanted = toml::to_string_pretty(wanted).map_err(|e| unreadable(folder, &e))?;
     let mut wanted: Table = wanted.parse().map_err(|e| unreadable(folder, &e))?;
-    saved.remove(length);
-    wanted.remove(length);
+    for table in [&mut saved, &mut wanted] {
+        match C::LENGTH.split_once('.') {
+            None => table.remove(C::LENGTH),
+            Some((inner, key)) => table.get_mut(inner).and_then(|t| t.as_table_mut()?.remove(key)),
+        };
+    }
     Ok(difference("", &Value::Table(saved), &Value::Table(wanted)))
 }
 
@@ -93,6 +109,11 @@ fn other_file(world: &EnvOverrides, folder: &Path) -> Result<Option<Difference>,
         }
     }
     Ok(None)
+}
+
+fn other_demonstrations(wanted: &Demonstrations, folder: &Path) -> Result<Option<Difference>, RunError> {
+    let copy = Demonstrations::load(&folder.join(DEMONSTRATIONS))?;
+    Ok((copy.anonymous() != wanted.anonymous()).then(|| Difference::of_file(DEMONSTRATIONS)))
 }
 
 /// The first setting that differs, with both values.

@@ -56,11 +56,13 @@ pub trait Kind: Sized {
     /// Iterations made.
     fn iteration(&self) -> u64;
 
-    /// How much of [`Plan::length`] has been done.
-    fn done(&self) -> u64;
+    /// How much of [`Plan::length`] has been made, also where TensorBoard shows the state.
+    fn made(&self) -> u64;
 
-    /// Where TensorBoard shows the state.
-    fn event_step(&self) -> u64;
+    /// Whether nothing is left to do although less was made than planned.
+    fn stopped_early(&self) -> bool {
+        false
+    }
 
     /// Makes an iteration.
     fn step(&mut self) -> Result<Self::Report, RunError>;
@@ -84,8 +86,17 @@ pub trait Kind: Sized {
 
 /// What the driver has to know of a configuration.
 pub trait Plan: Settings + Clone + PartialEq + Serialize + DeserializeOwned {
+    /// The task.
+    fn task_mut(&mut self) -> &mut String;
+
+    /// The seed.
+    fn seed_mut(&mut self) -> &mut u64;
+
     /// Robot and changes to the world.
     fn world_mut(&mut self) -> &mut EnvOverrides;
+
+    /// The setting that says how long to run.
+    const LENGTH: &'static str;
 
     /// How long to run: all that may change when a run goes on.
     fn length(&self) -> u64;
@@ -260,17 +271,28 @@ impl<K: Kind> Run<K> {
         let mut config = resolve(saved.config.clone(), Some((&file, &read_text(&file)?)), &[])?;
         // How long to run may change; anything else would make results that no configuration describes.
         let mut before = saved.config;
+        let planned_before = before.length();
         before.set_length(config.length());
         if config != before {
             return Err(RunError::changed(&file));
         }
-        let further = length.is_some_and(|length| length != config.length());
-        config.set_length(length.unwrap_or(config.length()));
+        let planned = config.length();
+        config.set_length(length.unwrap_or(planned));
+        let further = config.length() != planned;
         let mut outside = config.clone();
         *outside.world_mut() = EnvOverrides::unchanged(path, &saved.kept.world)?;
         let kind = build(outside, &saved.kept, saved.state, rows)?;
+        let made = kind.made();
+        // What was planned may be less than was made: rollouts are whole ones.
+        if config.length() < made && (further || config.length() < planned_before) {
+            return Err(RunError::Value {
+                field: K::Config::LENGTH.to_owned(),
+                value: config.length().to_string(),
+                range: format!("at least {made}: {made} have been made"),
+            });
+        }
         let metrics = Metrics::resume(&directory.file(METRICS), &names::<K>(), kind.iteration())?;
-        let events = Events::resume(path, kind.event_step())?;
+        let events = Events::resume(path, made)?;
         let mut run = Run::assemble(config, saved.kept, kind, directory, (metrics, events), stored);
         run.seconds_before = saved.seconds;
         run.kernel_before = saved.kernel;
@@ -340,7 +362,7 @@ impl<K: Kind> Run<K> {
 
     /// Whether all that was planned has been done.
     pub fn is_finished(&self) -> bool {
-        self.kind.done() >= self.config.length()
+        self.kind.stopped_early() || self.kind.made() >= self.config.length()
     }
 
     /// One iteration; begins a save now and then. If learning fails, the last good state is saved first, where there is one.
@@ -359,7 +381,7 @@ impl<K: Kind> Run<K> {
         self.directory.still_here()?;
         self.metrics.append(&row)?;
         let events = K::columns().iter().zip(row).map(|(column, number)| column.event(number));
-        self.events.row(self.kind.event_step(), events)?;
+        self.events.row(self.kind.made(), events)?;
         progress.report = K::check(progress.report).map_err(|reason| self.stopped(reason))?;
         let due = match self.save_every {
             Some(iterations) => self.kind.iteration().is_multiple_of(iterations),

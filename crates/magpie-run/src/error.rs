@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use magpie_files::in_words;
+use magpie_files::{count, in_words};
 use magpie_settings::SettingError;
 
 /// An error of a run.
@@ -156,8 +156,8 @@ pub enum RunError {
     },
     /// More demonstrations are wanted than there are elites.
     #[error(
-        "{}: {wanted} demonstrations were asked for, but there are {found} elites to choose from; ask for fewer{}",
-        path.display(), if *limited { ", or choose among more of the best" } else { "" }
+        "{}: {} asked for, but only {} to choose from; ask for fewer{}",
+        path.display(), count(*wanted, "demonstration"), count(*found, "elite"), if *limited { ", or choose among more of the best" } else { "" }
     )]
     FewElites {
         /// The archive.
@@ -339,9 +339,10 @@ impl FewGoodElites {
         }
         remedies.push("accept a larger difference".to_owned());
         format!(
-            "{path}: {wanted} demonstrations were asked for, but {found} of the {tried} elites tried did in fresh episodes what \
+            "{path}: {} asked for, but {found} of the {tried} elites tried did in fresh episodes what \
              the archive says ({low} returned less than {percent:.0} % of the stored return, {moved} behaved differently by more \
              than {max_cells} cells); {}",
+            count(*wanted, "demonstration"),
             remedies.join(", or ")
         )
     }

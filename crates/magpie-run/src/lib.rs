@@ -12,6 +12,7 @@
 
 mod archive;
 mod checkpoint;
+mod choices;
 pub mod clone;
 mod column;
 mod compare;
@@ -35,11 +36,12 @@ mod world;
 pub use archive::{
     About, ArchiveOutline, OutlinedElite, SavedArchive, SavedElite, load_archive, load_outline, save_archive,
 };
+pub use choices::RunChoices;
 pub use column::metrics_reference;
 pub use compare::Difference;
 pub use directory::{RunDirectory, write_whole};
 pub use error::{FewGoodElites, RunError};
-pub use magpie_files::printable;
+pub use magpie_files::{count, printable};
 pub use metrics::Metrics;
 pub use policy_file::{PolicyFile, load_policy};
 pub use reevaluation::Reevaluation;

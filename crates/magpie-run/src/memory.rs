@@ -6,19 +6,19 @@ use magpie_envs::Environment;
 
 use crate::error::RunError;
 
-/// Refuses more environments than this machine has memory for, with rollouts of so many steps. Where it is not known how
-/// much that is, nothing is refused.
-pub(crate) fn check(env: &Environment, environments: u32, steps: usize) -> Result<(), RunError> {
+/// Refuses more environments, the setting `field`, than this machine has memory for, with rollouts of so many steps.
+/// Where it is not known how much that is, nothing is refused.
+pub(crate) fn check(env: &Environment, field: &str, environments: u32, steps: usize) -> Result<(), RunError> {
     let Some(there) = of_machine() else { return Ok(()) };
-    within(there, of_environment(env, steps), environments)
+    within(there, of_environment(env, steps), field, environments)
 }
 
-fn within(there: u64, each: u64, environments: u32) -> Result<(), RunError> {
+fn within(there: u64, each: u64, field: &str, environments: u32) -> Result<(), RunError> {
     if each.saturating_mul(environments.into()) <= there {
         return Ok(());
     }
     Err(RunError::Value {
-        field: "environments".to_owned(),
+        field: field.to_owned(),
         value: environments.to_string(),
         range: format!(
             "at most {}: each takes {:.1} kB with its rollout, {:.1} GB together, and this machine has {:.1} GB of memory",
@@ -61,13 +61,14 @@ mod tests {
         // Measured: 9.7 kB each, with rollouts of 64 steps.
         let each = of_environment(&env, 64);
         assert!((8_000..11_000).contains(&each), "{each}");
-        assert!(within(1_000_000_000, each, 50_000).is_ok());
-        let error = within(1_000_000_000, each, 1_000_000).unwrap_err().to_string();
+        assert!(within(1_000_000_000, each, "environments", 50_000).is_ok());
+        let error = within(1_000_000_000, each, "environments", 1_000_000).unwrap_err().to_string();
         let most = 1_000_000_000 / each;
+        assert!(error.starts_with("environments is 1000000, but must be"), "{error}");
         assert!(error.contains(&format!("at most {most}: each takes")), "{error}");
-        assert!(within(1_000_000_000, each, most as u32).is_ok());
-        assert!(within(1_000_000_000, each, most as u32 + 1).is_err());
-        assert!(within(u64::MAX - 1, u64::MAX, u32::MAX).is_err(), "no overflow");
+        assert!(within(1_000_000_000, each, "environments", most as u32).is_ok());
+        assert!(within(1_000_000_000, each, "environments", most as u32 + 1).is_err());
+        assert!(within(u64::MAX - 1, u64::MAX, "environments", u32::MAX).is_err(), "no overflow");
     }
 
     #[cfg(target_os = "linux")]

@@ -216,7 +216,8 @@ impl EnvOverrides {
         changes.extend(self.strength.iter().map(|(actuator, factor)| format!("{actuator} × {factor}")));
         if let Some(Hurdles { height, first, spacing, thickness, count }) = &self.hurdles {
             changes.push(format!(
-                "{count} hurdles (height {height} m, first at {first} m, every {spacing} m, thickness {thickness} m)"
+                "{} (height {height} m, first at {first} m, every {spacing} m, thickness {thickness} m)",
+                magpie_files::count(*count, "hurdle")
             ));
         }
         (!changes.is_empty()).then(|| changes.join(", "))

@@ -6,8 +6,8 @@ use magpie_demos::{About, Columns, Demonstrations, Episode, Sizes};
 use magpie_learn::Actions;
 use magpie_random::Stream;
 use magpie_run::clone::{Choices, CloneRun, Config};
-use magpie_run::load_policy;
 use magpie_run::operations::check;
+use magpie_run::{RunChoices, load_policy};
 
 /// Two episodes in which a linear expert acts on random observations of hopper.
 fn demonstrations(folder: &Path, length: usize) -> PathBuf {
@@ -41,14 +41,8 @@ fn demonstrations(folder: &Path, length: usize) -> PathBuf {
 
 fn config(demos: PathBuf, epochs: u64) -> Config {
     let sets = vec!["actor=32".to_owned()];
-    let choices = Choices {
-        task: Some("hopper".to_owned()),
-        demos: Some(demos),
-        sets,
-        seed: Some(3),
-        epochs: Some(epochs),
-        ..Choices::default()
-    };
+    let run = RunChoices { task: Some("hopper".to_owned()), sets, seed: Some(3), ..RunChoices::default() };
+    let choices = Choices { run, demos: Some(demos), epochs: Some(epochs) };
     choices.resolve().unwrap().0
 }
 

@@ -69,6 +69,22 @@ fn a_run_can_go_further_than_planned() {
 }
 
 #[test]
+fn a_run_cannot_be_shorter_than_what_was_made() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run");
+    let run = PpoRun::start(config(), &path).unwrap();
+    let planned = run.config().steps;
+    finish(run);
+    let error = PpoRun::resume(&path, Some(1)).unwrap_err().to_string();
+    assert!(
+        error.starts_with("steps is 1, but must be at least ") && error.ends_with("have been made"),
+        "{error}"
+    );
+    // As many as were planned are made, whatever whole rollouts came to.
+    assert!(PpoRun::resume(&path, Some(planned)).unwrap().is_finished());
+}
+
+#[test]
 fn folders_in_use_or_taken_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("run");

@@ -38,6 +38,8 @@ settings! {
         /// qd_score_offset grows by less than a fifth of its mean growth so far. With 0 it restarts only when no branch
         /// is accepted, which may never happen with noisy evaluations.
         patience: u32 = 0, magpie 3, in 0..=10_000, since "0.1.0" before 0, when PPGA;
+        /// The search policy that PPGA begins with.
+        start: Start = Start::Random, since "0.1.0" before "random", when PPGA;
         /// Initial standard deviation of the xNES coefficients, also after a restart, in units of a gradient's length
         /// (σ0). Lower it if most branches are worse than the search policy.
         sigma0: f64 = 1.0, by [Task], in above(0.0), when PPGA;
@@ -129,6 +131,17 @@ const PPGA: When = When::Has("search.emitters", "ppga");
 /// Without a bonus its other settings have no effect.
 const CURIOUS: When = When::NonZero("search.curiosity.weight");
 const FRONTIER: When = When::On("search.curiosity.frontier");
+
+words! {
+    /// The first search policy.
+    pub enum Start {
+        /// An untrained policy, as in the paper.
+        Random = "random",
+        /// A policy cloned from the demonstrations of the reward model (`magpie clone`). With `reset_log_std` it keeps its mean
+        /// action but not its action noise.
+        Cloned = "cloned",
+    }
+}
 
 words! {
     /// Unit of the bonus of a step.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use magpie_envs::Environment;
-use magpie_learn::LearnerFactory;
+use magpie_learn::{LearnerFactory, Policy};
 use magpie_qd::{ArchivePair, Candidate, Cells, Metrics, Provenance};
 use magpie_random::Stream;
 
@@ -67,12 +67,14 @@ pub struct Parts {
     pub bonus: Option<Box<dyn Bonus>>,
     /// Creates learners in place of the configured one.
     pub learner: Option<LearnerFactory>,
+    /// What PPGA begins with in place of an untrained policy; not needed to resume.
+    pub start: Option<Policy>,
 }
 
 impl Parts {
     /// The configured components.
     pub fn new(env: Arc<Environment>, config: SearchConfig, objective: Objective, seed: u64) -> Parts {
-        Parts { env, config, objective, seed, emitters: Vec::new(), bonus: None, learner: None }
+        Parts { env, config, objective, seed, emitters: Vec::new(), bonus: None, learner: None, start: None }
     }
 }
 
@@ -118,7 +120,7 @@ impl Scheduler {
     }
 
     fn assemble(parts: Parts, cells: Cells) -> Result<Scheduler, SearchError> {
-        let Parts { env, config, objective, seed, emitters: others, bonus, learner } = parts;
+        let Parts { env, config, objective, seed, emitters: others, bonus, learner, start } = parts;
         let networks = config.networks(&env)?;
         let count = cells.count();
         let bonus = bonus.or_else(|| bonus::build(&config.curiosity, &cells));
@@ -128,7 +130,7 @@ impl Scheduler {
             networks.policy_len(),
             normaliser_len(env.observation_size()),
         )?;
-        let setup = Setup { env, networks, config, cells: count, learner };
+        let setup = Setup { env, networks, config, cells: count, learner, start };
         let mut emitters = Vec::new();
         for &name in &setup.config.emitters {
             let seed = seed_of_emitter(seed, emitters.len());

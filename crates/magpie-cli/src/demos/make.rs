@@ -14,6 +14,7 @@ use super::table;
 use crate::eval::ActionsArg;
 use crate::json;
 use crate::output::Output;
+use crate::words::count;
 
 #[derive(clap::Args)]
 pub struct Args {
@@ -168,7 +169,8 @@ fn write_report(out: &mut dyn Write, made: &Demonstrated) -> std::io::Result<()>
         writeln!(out, "skipped cell {}: {why}", elite.cell)?;
     }
     if made.skipped.len() > LISTED {
-        writeln!(out, "skipped {} more elites", made.skipped.len() - LISTED)?;
+        let more = count(made.skipped.len() - LISTED, "elite");
+        writeln!(out, "skipped {more} more, for the same reasons")?;
     }
     Ok(())
 }

@@ -5,6 +5,7 @@ use std::io::Write;
 use magpie_demos::Demonstrations;
 
 use crate::json;
+use crate::words::count;
 
 /// Writes where demonstrations come from, and a line for each episode. What is not known is a dash.
 pub fn write(out: &mut dyn Write, demonstrations: &Demonstrations) -> std::io::Result<()> {
@@ -16,10 +17,10 @@ pub fn write(out: &mut dyn Write, demonstrations: &Demonstrations) -> std::io::R
     writeln!(out, "source    {}", or_dash(&about.source))?;
     writeln!(
         out,
-        "steps     {}{} in {} episodes of at most {}; {} entries an observation, {} an action",
+        "steps     {}{} in {} of at most {}; {} entries an observation, {} an action",
         demonstrations.steps(),
         if about.every > 1 { format!(", every {}th,", about.every) } else { String::new() },
-        columns.episodes.len(),
+        count(columns.episodes.len(), "episode"),
         about.horizon,
         sizes.observation,
         sizes.action

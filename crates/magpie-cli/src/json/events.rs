@@ -6,9 +6,9 @@ use super::objects::{
 use super::{Columns, records};
 
 records! {
-    /// `train`, `ppo` and each run of `sweep`: work on a run begins.
+    /// `train`, `ppo`, `clone` and each run of `sweep`: work on a run begins.
     Started = "started" {
-        /// `train`, `ppo` or `sweep`
+        /// `train`, `ppo`, `clone` or `sweep`
         command: String,
         /// name of the run in a sweep
         run: Option<String>,
@@ -31,15 +31,15 @@ records! {
         /// `quick`, `desktop` or `paper`; `null` for a resumed run and in sweeps
         budget: Option<String>,
         /// environments side by side
-        environments: u32,
+        environments: Option<u32>,
         /// cells of the archive
         cells: Option<usize>,
-        /// iterations of the whole run
+        /// iterations of the whole run; for `clone`, the most epochs
         iterations: Option<u64>,
         /// iterations made before
         made: Option<u64>,
-        /// environment steps of the whole run; for a search, the most that it can take
-        steps: u64,
+        /// environment steps of the whole run; for a search, the most that it can take; `null` for `clone`, which takes none
+        steps: Option<u64>,
     }
 
     /// `sweep`: before the first run.
@@ -66,7 +66,7 @@ records! {
         loss: f64,
     }
 
-    /// `train`, `ppo` and `sweep`: an iteration has been made.
+    /// `train`, `ppo`, `clone` and `sweep`: an iteration has been made.
     Iteration = "iteration" {
         /// name of the run in a sweep
         run: Option<String>,

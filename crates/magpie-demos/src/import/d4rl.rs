@@ -12,6 +12,8 @@
 //! An episode goes to the next terminal or timeout. Without timeouts it is also cut off where it is as long as an episode
 //! may be, as D4RL itself does. The steps after the last end are no whole episode and are left out.
 
+use magpie_files::count;
+
 use super::hdf5::Hdf5;
 use super::{Actions, Given};
 use crate::demonstrations::{Columns, Demonstrations, Episode, Foreign, Sizes};
@@ -85,7 +87,9 @@ pub(super) fn read(file: &Hdf5, tables: &[String], given: &Given) -> Result<Demo
     about.foreign = Some(Foreign { simulator: String::new(), clipped: taken.clipped });
     about.repairs.extend(taken.repair());
     if first < rows {
-        about.repairs.push(format!("{} steps after the last end of an episode were left out", rows - first));
+        about
+            .repairs
+            .push(format!("left out {} after the last end of an episode", count(rows - first, "step")));
     }
     given.checked(Columns {
         about,

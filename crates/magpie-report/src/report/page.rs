@@ -8,6 +8,7 @@ use std::fmt::Write;
 use crate::runs::{Axis, Metric};
 use crate::statistics::bootstrap::FEWEST_RUNS;
 use magpie_plot::{NARROW, escaped};
+use magpie_run::count;
 
 use super::sheet::Sheet;
 use super::{Chapter, Picture, Report};
@@ -28,7 +29,7 @@ const NOTES_AT_ONCE: usize = 8;
 
 pub(super) fn html(report: &Report) -> String {
     let tasks: Vec<&str> = report.chapters.iter().map(|chapter| chapter.title.as_str()).collect();
-    let runs = if report.runs == 1 { "1 run".to_owned() } else { format!("{} runs", report.runs) };
+    let runs = count(report.runs, "run");
     let mut body = String::new();
     push(&mut body, format_args!("<header>{HEADING}\n<p>{runs} of <code>magpie train</code> on "));
     push(&mut body, format_args!("{}.</p>\n{}</header>\n", escaped(&tasks.join("; ")), contents(report)));

@@ -6,6 +6,7 @@
 //! paper spent.
 
 use magpie_rewards::ModelName;
+use magpie_run::count;
 
 use crate::runs::{Departure, Learned, Method, Metric, Origin, Scene};
 use crate::statistics::paper;
@@ -64,9 +65,9 @@ pub(super) fn find(scene: &Scene, method: &Method) -> Found {
         (_, USUAL_DEMONSTRATIONS) => Found::Same(usual),
         (_, number) => of_so_many(scene, &method.family, number).map_or_else(
             || {
-                let episodes = if number == 1 { "demonstration" } else { "demonstrations" };
+                let learned = count(number, "demonstration");
                 Found::Other(format!(
-                    "it learns from {number} {episodes}, and the paper’s numbers are for {USUAL_DEMONSTRATIONS}"
+                    "it learns from {learned}, and the paper’s numbers are for {USUAL_DEMONSTRATIONS}"
                 ))
             },
             Found::Same,

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use magpie_demos::{Demonstrations, Episode, bundled};
 use magpie_rewards::ModelName;
 use magpie_run::operations::open_outline;
-use magpie_run::{ArchiveOutline, Reevaluation};
+use magpie_run::{ArchiveOutline, Reevaluation, count};
 
 use super::progress::{self, Metric, Row};
 use super::settings::Settings;
@@ -125,7 +125,7 @@ impl Run {
             note(format!(
                 "its elites were run again for {} each, and a mean of so few is noise for the most part; run `magpie eval {}` \
                  with at least {FEW_EPISODES}",
-                if *episodes == 1 { "1 episode".to_owned() } else { format!("{episodes} episodes") },
+                count(*episodes, "episode"),
                 folder.display()
             ));
         }

@@ -1,15 +1,17 @@
 //! What a cloning run computes.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
+use magpie_demos::Demonstrations;
+use magpie_envs::Environment;
 use magpie_learn::CloningConfig;
 use magpie_settings::{Settings, settings};
 
+use crate::choices::RunChoices;
 use crate::driver::Plan;
 use crate::error::RunError;
-use crate::settings::{Fault, Origin, lay_over, layers, read_text};
-use crate::train::{Demos, LARGEST_WHOLE, NO_TASK, Place, find_task};
-use crate::world::{EnvOverrides, WorldChanges};
+use crate::train::{Demos, LARGEST_WHOLE};
+use crate::world::EnvOverrides;
 
 settings! {
     /// What a cloning run computes.
@@ -29,7 +31,28 @@ settings! {
     }
 }
 
+impl Config {
+    /// All demonstrations of the file.
+    pub(crate) fn demonstrations(&self) -> Result<Demonstrations, RunError> {
+        self.demonstrations_in(&self.world.environment(&self.task, None)?)
+    }
+
+    pub(super) fn demonstrations_in(&self, env: &Environment) -> Result<Demonstrations, RunError> {
+        self.demos.required(env, "behaviour cloning")
+    }
+}
+
 impl Plan for Config {
+    const LENGTH: &'static str = "cloning.epochs";
+
+    fn task_mut(&mut self) -> &mut String {
+        &mut self.task
+    }
+
+    fn seed_mut(&mut self) -> &mut u64 {
+        &mut self.seed
+    }
+
     fn world_mut(&mut self) -> &mut EnvOverrides {
         &mut self.world
     }
@@ -43,58 +66,27 @@ impl Plan for Config {
     }
 }
 
-/// What is asked of a cloning run. What is not given is as the file says, or as the pairs say, or the default.
+/// A user's choices for a cloning run.
 #[derive(Debug, Clone, Default)]
 pub struct Choices {
-    /// The task, or a task file.
-    pub task: Option<String>,
+    /// Those that all runs have.
+    pub run: RunChoices,
     /// A file of demonstrations.
     pub demos: Option<PathBuf>,
-    /// Settings from a TOML file, such as the configuration of a run.
-    pub file: Option<PathBuf>,
-    /// Settings such as `cloning.batch=128`, over those of the file.
-    pub sets: Vec<String>,
-    /// The seed.
-    pub seed: Option<u64>,
     /// The most epochs to make.
     pub epochs: Option<u64>,
-    /// Changes to the world.
-    pub world: WorldChanges,
 }
 
 impl Choices {
-    /// The defaults, the file over them, the pairs over both, and what is named here over all. Beside it, what is likely to
-    /// be a mistake, in sentences.
+    /// The configuration, and what is likely to be a mistake, in sentences.
     pub fn resolve(&self) -> Result<(Config, Vec<String>), RunError> {
-        let text = self.file.as_deref().map(read_text).transpose()?;
-        let file = self.file.as_deref().zip(text.as_deref());
-        let mut config = self.over_file(file).map_err(|fault| fault.into_error(file, &self.sets))?;
-        config.seed = self.seed.unwrap_or(config.seed);
+        let usual = |world, task| Ok(Config { task, world, ..Config::default() });
+        let mut config: Config = self.run.resolve(usual)?;
+        let of_file = config.demos.file.map(|demos| self.run.folder().join(demos));
+        config.demos.file = self.demos.clone().or(of_file);
         config.cloning.epochs = self.epochs.unwrap_or(config.cloning.epochs);
         config.check_ranges()?;
         let warnings = config.world.examine(&config.task)?;
         Ok((config, warnings))
-    }
-
-    fn over_file(&self, file: Option<(&Path, &str)>) -> Result<Config, Fault> {
-        let layers = layers(file, &self.sets)?;
-        let of_file = layers.iter().rev().find_map(|layer| layer.get("task")).map(|layer| layer.at);
-        let mut config = lay_over(&Config::default(), layers)?;
-        // What the file names lies beside it, as in the folder of a run.
-        let folder = file.map(|(file, _)| file.with_file_name("")).unwrap_or_default();
-        config.world.lies_in(&folder);
-        config.demos.file = config.demos.file.map(|demos| folder.join(demos));
-        config.demos.file = self.demos.clone().or(config.demos.file);
-        let chosen = Origin::Choice("task");
-        let (task, at, folder) = match &self.task {
-            Some(task) => (task.clone(), chosen, PathBuf::new()),
-            None => (config.task.clone(), of_file.unwrap_or(chosen), folder),
-        };
-        if task.is_empty() {
-            return Err(Fault { at, message: NO_TASK.to_owned() });
-        }
-        let place = Place { folder: &folder, world: &self.world };
-        config.task = find_task(&task, &mut config.world, place, at)?;
-        Ok(config)
     }
 }

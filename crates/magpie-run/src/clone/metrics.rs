@@ -36,3 +36,8 @@ pub(crate) const COLUMNS: &[Entry] = &[
         |p| clock(p.seconds),
     ),
 ];
+
+/// The row of an epoch as in `metrics.csv`: names of columns and their numbers. What there is none of is NaN.
+pub fn row(progress: &Progress) -> Vec<(&'static str, f64)> {
+    COLUMNS.iter().map(|column| (column.name(), column.of(progress))).collect()
+}

@@ -6,5 +6,6 @@ mod run;
 
 pub use config::{Choices, Config};
 pub(crate) use metrics::COLUMNS;
-pub(crate) use run::Cloner;
+pub use metrics::row;
 pub use run::{CloneRun, Progress};
+pub(crate) use run::{Cloner, split};

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use magpie_demos::{DemonstrationError, Demonstrations, Problem};
 use magpie_envs::Environment;
+use magpie_files::count;
 use magpie_learn::{Actions, Cloning, CloningData, CloningReport, CloningState, Evaluation, evaluate};
 use magpie_nn::Shape;
 use magpie_settings::Settings;
@@ -48,7 +49,7 @@ impl Cloner {
 }
 
 /// Holds out the last steps of each episode.
-fn split(demonstrations: &Demonstrations, share: f64) -> Result<CloningData, Problem> {
+pub(crate) fn split(demonstrations: &Demonstrations, share: f64) -> Result<CloningData, Problem> {
     let columns = demonstrations.columns();
     let mut data = CloningData::default();
     let mut row = 0;
@@ -67,9 +68,9 @@ fn split(demonstrations: &Demonstrations, share: f64) -> Result<CloningData, Pro
     }
     match data.validation.actions.is_empty() {
         true => Err(Problem(format!(
-            "its {} episodes are too short to hold out a share of {share} of each for validation; use longer ones, or hold \
+            "{}, too short to hold out a share of {share} of each for validation; use longer ones, or hold \
              out a larger share",
-            columns.episodes.len()
+            count(columns.episodes.len(), "episode")
         ))),
         false => Ok(data),
     }
@@ -94,13 +95,12 @@ impl Kind for Cloner {
         self.cloning.epochs()
     }
 
-    fn done(&self) -> u64 {
-        // One that has stopped early has nothing left to do.
-        if self.cloning.is_finished() { u64::MAX } else { self.cloning.epochs() }
+    fn made(&self) -> u64 {
+        self.cloning.epochs()
     }
 
-    fn event_step(&self) -> u64 {
-        self.cloning.epochs()
+    fn stopped_early(&self) -> bool {
+        self.cloning.is_finished()
     }
 
     fn step(&mut self) -> Result<CloningReport, RunError> {
@@ -128,7 +128,7 @@ impl Run<Cloner> {
     pub fn start(config: Config, path: &Path) -> Result<CloneRun, RunError> {
         config.check_ranges()?;
         let env = config.world.environment(&config.task, None)?;
-        let all = config.demos.required(&env, "behaviour cloning")?;
+        let all = config.demonstrations_in(&env)?;
         let chosen = config.demos.chosen(all.clone());
         // Before there is a folder.
         let cloner = Cloner::new(&config, env, chosen)?;
@@ -146,7 +146,7 @@ impl Run<Cloner> {
             config.check_ranges()?;
             config.demos = config.demos.unchanged(path, kept.demonstrations)?;
             let env = config.world.environment(&config.task, None)?;
-            let chosen = config.demos.chosen(config.demos.required(&env, "behaviour cloning")?);
+            let chosen = config.demos.chosen(config.demonstrations_in(&env)?);
             let mut cloner = Cloner::new(&config, env, chosen)?;
             cloner.cloning.restore(state).map_err(|e| RunError::Damaged {
                 path: path.join(Cloner::CHECKPOINT),

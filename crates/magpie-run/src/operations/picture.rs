@@ -2,6 +2,7 @@
 
 use magpie_demos::{About, Demonstrations};
 use magpie_envs::{Environment, Options, TASKS};
+use magpie_files::count;
 use magpie_plot::{Dimension, Figure, HeatMap, Partition, Points, WIDE, heat_map};
 use magpie_qd::{Cells, Grid};
 
@@ -107,7 +108,7 @@ pub fn draw_demonstrations(demonstrations: &Demonstrations) -> Result<Figure, Ru
         }
     }
     draw_archive(&ArchivePicture {
-        title: &format!("{}, {} demonstrations", about.task, places.len()),
+        title: &format!("{}, {}", about.task, count(places.len(), "demonstration")),
         names: &names,
         ranges: &ranges,
         cells: &cells,

@@ -13,7 +13,6 @@ use crate::checkpoint::WriteResults;
 use crate::column::Column;
 use crate::driver::{self, Kind, Run};
 use crate::error::RunError;
-use crate::memory;
 use crate::policy_file::{PolicyFile, save_policy};
 
 /// A PPO run under way.
@@ -83,11 +82,7 @@ impl Kind for Training {
         self.trainer.iteration()
     }
 
-    fn done(&self) -> u64 {
-        self.steps()
-    }
-
-    fn event_step(&self) -> u64 {
+    fn made(&self) -> u64 {
         self.steps()
     }
 
@@ -119,7 +114,7 @@ impl Run<Training> {
     pub fn start(config: Config, path: &Path) -> Result<PpoRun, RunError> {
         config.check()?;
         let env = config.world.environment(&config.task, None)?;
-        memory::check(&env, config.environments, config.train.rollout_length)?;
+        config.check_memory(&env)?;
         Run::begin(config, path, |_, _| Ok(None), |config: &Config| Training::new(config, env))
     }
 
@@ -127,7 +122,9 @@ impl Run<Training> {
     pub fn resume(path: &Path, steps: Option<u64>) -> Result<PpoRun, RunError> {
         Run::go_on(path, steps, |config: Config, _, state, _| {
             config.check()?;
-            let mut training = Training::new(&config, config.world.environment(&config.task, None)?)?;
+            let env = config.world.environment(&config.task, None)?;
+            config.check_memory(&env)?;
+            let mut training = Training::new(&config, env)?;
             training.trainer.restore(state).map_err(|e| RunError::Damaged {
                 path: path.join(Training::CHECKPOINT),
                 problem: e.to_string(),

@@ -26,7 +26,9 @@ use crate::error::RunError;
 pub(crate) use decode::Decoder;
 pub(crate) use fault::{Fault, Origin};
 pub(crate) use layer::{Layer, Value};
-pub use reference::{Reference, bring_up_to_date, find, idle_for, is_retired, markdown, reference, registry};
+pub use reference::{
+    Reference, Run, bring_up_to_date, find, idle_for, is_retired, markdown, reference, reference_of, registry,
+};
 
 /// Overrides the defaults `base` with a file (its name and contents) and then with pairs such as `train.gamma=0.99`.
 ///

@@ -6,13 +6,13 @@ use std::sync::LazyLock;
 
 use magpie_envs::TASKS;
 use magpie_rewards::ModelName;
-use magpie_settings::{By, Kind, Method, Setting, When, nearest, retired_of, settings_of};
+use magpie_settings::{By, Kind, Method, Setting, Settings, When, nearest, retired_of, settings_of, words};
 use serde::Serialize;
 use toml::{Table, Value};
 
 use crate::error::RunError;
 use crate::train::{Budget, Config, FEET_CONTACT};
-use crate::{ppo, train};
+use crate::{clone, ppo, train};
 
 /// All settings of a search, in order of declaration.
 pub fn registry() -> &'static [Setting] {
@@ -76,6 +76,40 @@ pub fn reference() -> Result<Vec<Reference>, RunError> {
         Ok(Reference { magpie: magpie?, paper: paper?, ..Reference::of(setting) })
     };
     registry().iter().map(referred).collect()
+}
+
+words! {
+    /// The commands that have settings.
+    pub enum Run {
+        /// A search.
+        Train = "train",
+        /// A single policy by PPO.
+        Ppo = "ppo",
+        /// A single policy by behaviour cloning.
+        Clone = "clone",
+    }
+}
+
+/// All settings of a command.
+pub fn reference_of(run: Run) -> Result<Vec<Reference>, RunError> {
+    match run {
+        Run::Train => reference(),
+        Run::Ppo => Ok(of_single(&ppo::Config::new("walker2d", 0, ppo::Config::default().steps)?)),
+        Run::Clone => Ok(of_single(&clone::Config::default())),
+    }
+}
+
+/// Of a command that trains a single policy; it has one method. Task and seed are those of nobody.
+fn of_single<C: Settings + Serialize>(usual: &C) -> Vec<Reference> {
+    let usual = table_of(usual);
+    let referred = |setting: &Setting| {
+        let default = match setting.key.as_str() {
+            "task" => "none".to_owned(),
+            key => shown(value(&usual, key)),
+        };
+        Reference { magpie: default.clone(), paper: default, when: Vec::new(), ..Reference::of(setting) }
+    };
+    settings_of::<C>().iter().map(referred).collect()
 }
 
 /// The setting with this key, or the settings of this table. Without a key, all settings except those for comparisons.
@@ -234,6 +268,11 @@ fn value<'a>(table: &'a Table, key: &str) -> Option<&'a Value> {
     value(table.get(first)?.as_table()?, rest)
 }
 
+/// Changes to the world are those of a search.
+fn in_the_page(setting: &&Reference) -> bool {
+    !setting.key.starts_with("world.")
+}
+
 /// The settings page of the documentation.
 pub fn markdown() -> Result<String, RunError> {
     let mut text = HEAD.to_owned();
@@ -249,21 +288,20 @@ pub fn markdown() -> Result<String, RunError> {
         row(&mut text, setting, &setting.key, 0);
     }
     text.push_str(PPO);
-    let usual = table_of(&ppo::Config::new("walker2d", 0, ppo::Config::default().steps)?);
-    let of_ppo: Vec<Reference> = settings_of::<ppo::Config>()
-        .iter()
-        .map(|setting| {
-            let default = shown(value(&usual, &setting.key));
-            Reference { magpie: default.clone(), paper: default, when: Vec::new(), ..Reference::of(setting) }
-        })
-        .collect();
     let _ = writeln!(text, "| key | default | default of a search |\n|---|---|---|");
     let searched = reference()?;
-    for setting in of_ppo.iter().filter(|setting| !setting.key.starts_with("world.")) {
+    for setting in reference_of(Run::Ppo)?.iter().filter(in_the_page) {
         let same = format!("search.{}", setting.key);
         let there = searched.iter().find(|other| other.key == same || other.key == setting.key);
         let there = there.map_or("—".to_owned(), |other| code(&other.magpie));
         let _ = writeln!(text, "| `{}` | {} | {there} |", setting.key, code(&setting.magpie));
+    }
+    text.push_str(CLONE);
+    let _ = writeln!(text, "| key | default | range | what it does |\n|---|---|---|---|");
+    for setting in reference_of(Run::Clone)?.iter().filter(in_the_page) {
+        let Reference { key, magpie, range, kind, sentence, .. } = setting;
+        let range = range.as_ref().unwrap_or(kind);
+        let _ = writeln!(text, "| `{key}` | {} | {range} | {sentence} |", code(magpie));
     }
     Ok(text)
 }
@@ -274,7 +312,8 @@ const HEAD: &str = "\
 <!-- Generated: magpie settings --markdown > docs/reference/settings.md -->
 
 Every setting of a search, with the defaults of both methods (`--method magpie` and `--method paper`). How
-settings override each other is described in [docs/search.md](../search.md#settings). `magpie settings KEY` shows a setting or a table.
+settings override each other is described in [docs/search.md](../search.md#settings). `magpie settings KEY` shows a setting or a table, with `--of ppo` or
+`--of clone` of those commands.
 ";
 
 const PPO: &str = "
@@ -282,6 +321,13 @@ const PPO: &str = "
 
 The settings of a run that trains a single policy. Its `train` table corresponds to `search.train` of a search. For robots with time
 steps shorter than 20 ms, `train.gamma` defaults to 0.995, otherwise to 0.99.
+
+";
+
+const CLONE: &str = "
+## `magpie clone`
+
+The settings of a run that clones a single policy from demonstrations.
 
 ";
 
@@ -357,7 +403,6 @@ fn code(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use magpie_settings::Settings;
     use std::path::Path;
 
     #[test]
@@ -491,7 +536,7 @@ mod tests {
             assert!(place.remove(name).is_some(), "{}", setting.key);
             later += 1;
         }
-        assert_eq!(later, 21);
+        assert_eq!(later, 22);
         bring_up_to_date(&mut older);
         for setting in registry() {
             assert_eq!(value(&older, &setting.key), value(&whole, &setting.key), "{}", setting.key);

@@ -2,7 +2,7 @@
 
 use magpie_envs::Environment;
 use magpie_rewards::{ModelName, RewardConfig};
-use magpie_search::{BonusScale, Curiosity, SearchConfig};
+use magpie_search::{BonusScale, Curiosity, SearchConfig, Start};
 use magpie_settings::{Method, SettingError, Settings, When, settings, words};
 
 use super::demos::{Demos, FILE as DEMONSTRATIONS};
@@ -163,6 +163,9 @@ impl Config {
         let paid = weight == 0.0 || scale != BonusScale::Reward || !self.reward.is_never_positive();
         let range = "step where reward.gail.reward or reward.vail.reward is log_d, which is never positive";
         SettingError::unless(paid, "search.curiosity.scale", scale, range)?;
+        let learned = self.search.start == Start::Random || self.reward.model != ModelName::True;
+        let range = "random if the reward is not learned from demonstrations";
+        SettingError::unless(learned, "search.start", self.search.start, range)?;
         self.reward.check().map_err(|error| error.under("reward"))?;
         Ok(self.search.check(measures).map_err(|error| error.under("search"))?)
     }

@@ -1,6 +1,7 @@
 //! A search as a run: configuration, demonstrations, folder, metrics, checkpoints.
 
 mod choices;
+mod cloned;
 mod config;
 mod demos;
 mod doubts;

@@ -9,9 +9,10 @@ use magpie_envs::Environment;
 use magpie_learn::LearnerFactory;
 use magpie_qd::Solutions;
 use magpie_rewards::Progress as Preparation;
-use magpie_search::{Bonus, Emitter, Objective, Parts, Report, Scheduler, SearchError, StateHead};
+use magpie_search::{Bonus, Emitter, Objective, Parts, Report, Scheduler, SearchError, Start, StateHead};
 use serde::{Deserialize, Serialize};
 
+use super::cloned::cloned;
 use super::config::Config;
 use super::demos::Demos;
 use super::metrics::COLUMNS;
@@ -93,11 +94,7 @@ impl Kind for Searching {
         self.search.state().iteration
     }
 
-    fn done(&self) -> u64 {
-        self.iteration()
-    }
-
-    fn event_step(&self) -> u64 {
+    fn made(&self) -> u64 {
         self.iteration()
     }
 
@@ -133,6 +130,16 @@ impl Kind for Searching {
 }
 
 impl Plan for Config {
+    const LENGTH: &'static str = "iterations";
+
+    fn task_mut(&mut self) -> &mut String {
+        &mut self.task
+    }
+
+    fn seed_mut(&mut self) -> &mut u64 {
+        &mut self.seed
+    }
+
     fn world_mut(&mut self) -> &mut EnvOverrides {
         &mut self.world
     }
@@ -206,7 +213,10 @@ impl Run<Searching> {
         };
         Run::begin(config, path, move_in, |config: &Config| {
             let objective = builder.map_or(Ok(Objective::True), |builder| builder.prepared(progress))?;
-            let parts = Parts::new(Arc::clone(&env), config.search.clone(), objective, config.seed);
+            let mut parts = Parts::new(Arc::clone(&env), config.search.clone(), objective, config.seed);
+            if let (Start::Cloned, Some(demonstrations)) = (config.search.start, &chosen) {
+                parts.start = Some(cloned(config, &env, demonstrations)?);
+            }
             let search = Scheduler::start(own.beside(parts))?;
             Ok(Searching { env, search, demonstrations: chosen })
         })
@@ -234,14 +244,6 @@ impl Run<Searching> {
         validated: impl FnOnce(&Config) -> Result<ValidatedRun, RunError>,
     ) -> Result<TrainRun, RunError> {
         Run::go_on(path, iterations, |mut config: Config, kept, record: Record<'static>, solutions| {
-            let made = record.search.iteration;
-            if config.iterations < made.max(1) {
-                return Err(RunError::Value {
-                    field: "iterations".to_owned(),
-                    value: config.iterations.to_string(),
-                    range: format!("at least {}: {made} have been made", made.max(1)),
-                });
-            }
             config.demos = config.demos.unchanged(path, kept.demonstrations)?;
             let ValidatedRun { env, chosen, builder, .. } = validated(&config)?;
             let objective = builder.map_or(Objective::True, RewardModelBuilder::restorable);

@@ -4,10 +4,12 @@ use std::sync::Arc;
 
 use magpie_demos::Demonstrations;
 use magpie_envs::Environment;
+use magpie_search::SearchConfig;
 
 use super::config::Config;
 use super::objective::RewardModelBuilder;
 use crate::error::RunError;
+use crate::memory;
 
 /// Everything that a run needs besides its directory.
 pub(crate) struct ValidatedRun {
@@ -31,6 +33,10 @@ impl Config {
     /// The same for an environment of any simulator.
     pub(crate) fn validated_in(&self, env: Arc<Environment>) -> Result<ValidatedRun, RunError> {
         self.check(env.measure_size())?;
+        if self.search.learners() > 0 {
+            let SearchConfig { environments, train, .. } = &self.search;
+            memory::check(&env, "search.environments", *environments, train.rollout_length)?;
+        }
         let found = self.demos.find(&self.reward, &env)?;
         let chosen = found.clone().map(|all| self.demos.chosen(all));
         let (gamma, horizon) = (self.search.train.gamma, env.episode_steps());

@@ -24,6 +24,8 @@ pub struct Setup {
     pub cells: usize,
     /// Creates learners in place of the configured one.
     pub(crate) learner: Option<LearnerFactory>,
+    /// The first search policy, if it is not untrained.
+    pub(crate) start: Option<Policy>,
 }
 
 impl Setup {

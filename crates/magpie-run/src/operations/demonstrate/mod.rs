@@ -13,6 +13,7 @@ mod tests;
 use std::path::Path;
 use std::sync::Arc;
 
+use magpie_files::count;
 use magpie_learn::Recording;
 use magpie_qd::select::{Farthest, Rated, best};
 use magpie_qd::{Cells, Grid};
@@ -121,7 +122,7 @@ pub fn demonstrate(open: &OpenArchive, options: &DemonstrateOptions) -> Result<D
             }
         }
     }
-    let who = format!("elites of an archive after {} iterations", about.iteration);
+    let who = format!("elites of an archive after {}", count(about.iteration, "iteration"));
     made.finish(&open.path, &about.task, who, &stage, skipped)
 }
 

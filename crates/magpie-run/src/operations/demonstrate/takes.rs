@@ -7,6 +7,7 @@ use magpie_demos::{
     About, Columns, DemonstrationError, Demonstrations, Demonstrator, Episode, Problem, Sizes,
 };
 use magpie_envs::Environment;
+use magpie_files::count;
 use magpie_learn::{Actions, Networks, Policy, Recording, record};
 
 use super::options::DemonstrateOptions;
@@ -81,9 +82,9 @@ impl Takes {
         let mut warnings = Vec::new();
         if falls > 0 {
             warnings.push(format!(
-                "{falls} of {} demonstrations end before the time limit, as with a fall, because their demonstrators usually \
+                "{falls} of {} ended before the time limit, as with a fall, because their demonstrators usually \
                  do; policies that imitate them learn to",
-                self.recorded.len()
+                count(self.recorded.len(), "demonstration")
             ));
         }
         Ok(Demonstrated {
@@ -106,7 +107,7 @@ impl Takes {
             robot: env.robot().to_owned(),
             measure: env.measure().to_owned(),
             horizon: env.episode_steps(),
-            source: format!("{who}, {manner}, each the typical one of {episodes} episodes"),
+            source: format!("{who}, {manner}, each the typical one of {}", count(episodes, "episode")),
             ..About::default()
         };
         let episode = |recorded: &Recorded| Episode {

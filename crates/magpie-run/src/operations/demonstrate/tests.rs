@@ -83,7 +83,7 @@ fn what_is_recorded_is_the_typical_one_of_the_fresh_episodes() {
     }
     // Random actors fall, and that is said.
     assert!(made.recorded.iter().all(|r| r.terminated && r.fresh.terminated == 10));
-    assert!(made.warnings[0].starts_with("2 of 2 demonstrations end before"), "{:?}", made.warnings);
+    assert!(made.warnings[0].starts_with("2 of 2 demonstrations ended before"), "{:?}", made.warnings);
 }
 
 #[test]
@@ -193,7 +193,7 @@ fn more_than_there_are_is_refused() {
         demonstrate(&open, &DemonstrateOptions { elites, ..options(number) }).unwrap_err().to_string()
     };
     let message = refused(3, 500);
-    assert!(message.contains("3 demonstrations were asked for, but there are 2 elites"), "{message}");
+    assert!(message.contains("3 demonstrations asked for, but only 2 elites to choose from"), "{message}");
     assert!(message.ends_with("ask for fewer"), "{message}");
     assert!(refused(2, 1).contains("choose among more"), "{}", refused(2, 1));
     let none = DemonstrateOptions { episodes: 0, ..options(1) };

@@ -131,8 +131,14 @@ mod tests {
         let search = Agent::new(&networks, 3);
         let grid = config.grid(&env).unwrap();
         let archives = ArchivePair::new(grid, config.acceptance(), 1, 1).unwrap();
-        let setup =
-            Setup { env: Arc::clone(&env), networks: networks.clone(), config, cells: 2500, learner: None };
+        let setup = Setup {
+            env: Arc::clone(&env),
+            networks: networks.clone(),
+            config,
+            cells: 2500,
+            learner: None,
+            start: None,
+        };
         let factory = TrainerFactory {
             env: Arc::clone(&env),
             networks: networks.clone(),

@@ -324,10 +324,18 @@ impl Emitter for Ppga {
     /// Collects observation statistics, so that the first copies already have a useful normaliser.
     fn start(&mut self, turn: &mut Turn<'_>) -> Result<(), SearchError> {
         let environments = turn.setup.config.environments;
+        if let Some(policy) = &turn.setup.start {
+            self.state.agent.set_policy(policy.clone());
+        }
         let mut trainer = turn.trainers(Part::Warmup).trainer(self.state.agent.clone(), 0..environments);
         trainer.observe();
         *turn.env_steps += trainer.steps_per_iteration() as u64;
         self.state.agent = trainer.agent;
+        if let Some(policy) = &turn.setup.start {
+            // Observations of these environments say more than those of a few demonstrations.
+            let statistics = self.state.agent.observations.clone();
+            self.state.agent.set_policy(policy.renormalised(&turn.setup.networks.actor, &statistics));
+        }
         Ok(())
     }
 
