@@ -11,7 +11,7 @@ use crate::output::Output;
 pub struct Args {
     /// A setting, such as search.train.gamma, or a group of them, such as search.curiosity. [default: all]
     key: Option<String>,
-    /// Of which command: train, ppo or clone. [default: train]
+    /// The command whose settings to explain: train, ppo or clone. [default: train]
     #[arg(long, value_name = "COMMAND")]
     of: Option<Run>,
     /// Include settings that exist only for comparisons with other implementations.

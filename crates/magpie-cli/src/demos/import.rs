@@ -18,10 +18,10 @@ pub struct Args {
     /// The demonstrated task, or a task file (docs/tasks.md).
     #[arg(long)]
     task: String,
-    /// Your own robot, if it is not the task's that demonstrates (docs/robots.md).
+    /// The robot that demonstrates, if it is not the task's own (docs/robots.md).
     #[arg(long, value_name = "FILE")]
     robot: Option<PathBuf>,
-    /// Which measure the file has, if any: feet_contact, jump or angle.
+    /// The measure of the file, if it has any: feet_contact, jump, angle, or a measure of your task file.
     #[arg(long, default_value = "feet_contact")]
     measure: String,
     /// File to write.

@@ -19,7 +19,7 @@ enum Command {
     Make(make::Args),
     /// Show what a file of demonstrations holds.
     Info(info::Args),
-    /// Convert demonstrations from the paper (.pt), the imitation library (.npz) or Minari (.hdf5).
+    /// Convert demonstrations of the paper, the imitation library, Minari or D4RL.
     Import(import::Args),
 }
 
