@@ -102,22 +102,9 @@ fn extent(run: &CloneRun) -> Extent {
 fn announce(run: &CloneRun, output: Output) {
     let (config, demonstrations) = (run.config(), run.demonstrations());
     let started = json::Started {
-        command: "clone".to_owned(),
-        run: None,
-        folder: run.directory().path().display().to_string(),
-        task: config.task.clone(),
-        world: config.world.seen_from_outside(run.directory().path()).in_words(),
-        measure: None,
-        reward: None,
-        curiosity: None,
-        seed: config.seed,
-        method: None,
-        budget: None,
-        environments: None,
-        cells: None,
         iterations: Some(config.cloning.epochs),
         made: Some(run.epochs()),
-        steps: None,
+        ..single::started("clone", run.directory(), &config.task, &config.world, config.seed)
     };
     let about = format!(
         "behaviour cloning of {} ({}) for at most {}, or until the held-out error has not fallen for {}",

@@ -88,22 +88,9 @@ fn extent(run: &PpoRun) -> Extent {
 fn announce(run: &PpoRun, output: Output) {
     let config = run.config();
     let started = json::Started {
-        command: "ppo".to_owned(),
-        run: None,
-        folder: run.directory().path().display().to_string(),
-        task: config.task.clone(),
-        world: config.world.seen_from_outside(run.directory().path()).in_words(),
-        measure: None,
-        reward: None,
-        curiosity: None,
-        seed: config.seed,
-        method: None,
-        budget: None,
         environments: Some(config.environments),
-        cells: None,
-        iterations: None,
-        made: None,
         steps: Some(config.steps),
+        ..single::started("ppo", run.directory(), &config.task, &config.world, config.seed)
     };
     let about = format!(
         "PPO for {} in {} with rollouts of {}, learning rate {}",

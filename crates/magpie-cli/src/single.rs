@@ -5,6 +5,8 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
+use magpie_run::{EnvOverrides, RunDirectory};
+
 use crate::drive::Pace;
 use crate::json;
 use crate::live::Live;
@@ -20,6 +22,34 @@ pub struct Extent {
     /// Of what, such as "step".
     pub noun: &'static str,
     pub finished: bool,
+}
+
+/// What is about to be done, for programs, without what one of the commands alone has.
+pub fn started(
+    command: &str,
+    directory: &RunDirectory,
+    task: &str,
+    world: &EnvOverrides,
+    seed: u64,
+) -> json::Started {
+    json::Started {
+        command: command.to_owned(),
+        run: None,
+        folder: directory.path().display().to_string(),
+        task: task.to_owned(),
+        world: world.seen_from_outside(directory.path()).in_words(),
+        measure: None,
+        reward: None,
+        curiosity: None,
+        seed,
+        method: None,
+        budget: None,
+        environments: None,
+        cells: None,
+        iterations: None,
+        made: None,
+        steps: None,
+    }
 }
 
 /// Says what is about to be done.
