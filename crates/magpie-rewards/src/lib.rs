@@ -10,7 +10,8 @@
 //! not depend on the number of cores. Random draws come from the caller. A [`Record`] holds the complete state of a
 //! model, which continues from it bit for bit.
 //!
-//! An update is one pass over the (thinned) demonstrations, paired with the same number of randomly drawn policy rows.
+//! An update is one pass over the (thinned) demonstrations, or several, paired with the same number of randomly drawn
+//! policy rows.
 //! It returns a [`Health`]: losses, accuracies, gradient norms, and the mean rewards of expert and policy.
 //!
 //! If the paper and the published code differ, both are options, and each option states its origin.
@@ -64,12 +65,12 @@ mod shape;
 mod trained;
 mod transitions;
 
-pub use adversarial::{Mix, RewardForm};
+pub use adversarial::{Inputs, Mix, RewardForm};
 pub use error::RewardError;
 pub use health::{Bottleneck, Health};
 pub use magpie_demos::{Pairs, Sizes};
 pub use model::{Progress, RewardModel};
 pub use models::true_reward::True;
-pub use models::{ModelName, RewardConfig, build, diffail};
+pub use models::{ModelName, RewardConfig, airl, build, diffail};
 pub use record::Record;
 pub use transitions::{Needs, Transitions};

@@ -45,7 +45,7 @@ pub trait RewardModel: Send + Sync {
         out: &mut [f32],
     ) -> Result<(), RewardError>;
 
-    /// Learns to distinguish expert from policy: one pass over the expert rows, with the same number of policy rows.
+    /// Learns to distinguish expert from policy: a pass over the expert rows, or several, with as many policy rows.
     ///
     /// `normaliser` is the policy's and is applied to both sides.
     fn update(

@@ -4,7 +4,10 @@ use std::ops::ControlFlow;
 
 use magpie_nn::normaliser::{Frozen, Moments, RunningMeanStd};
 use magpie_random::Stream;
-use magpie_rewards::{ModelName, RewardConfig, RewardError, RewardModel, Sizes, Transitions, build};
+use magpie_rewards::{
+    Inputs, ModelName, RewardConfig, RewardError, RewardModel, Sizes, Transitions, airl::AirlInputs, build,
+};
+use magpie_settings::{Method, Settings};
 
 const SIZES: Sizes = Sizes { observation: 6, action: 2 };
 
@@ -84,6 +87,28 @@ fn config(model: ModelName) -> RewardConfig {
     config
 }
 
+/// Every model as either method has it, and with all that a discriminator can see.
+fn variants() -> Vec<RewardConfig> {
+    let short = |config: RewardConfig| {
+        let mut config = config;
+        config.giril.epochs = 60;
+        config
+    };
+    let of = |method, model| short(RewardConfig { model, ..RewardConfig::of(method) });
+    let methods = ModelName::ALL.into_iter().flat_map(|model| Method::ALL.map(|method| of(method, model)));
+    let seen = [Inputs::State, Inputs::Transition].into_iter().flat_map(|inputs| {
+        [ModelName::Gail, ModelName::Vail, ModelName::Diffail].map(|model| {
+            let mut config = of(Method::Magpie, model);
+            (config.gail.inputs, config.vail.inputs, config.diffail.inputs) = (inputs, inputs, inputs);
+            config.diffail.passes = 2;
+            config
+        })
+    });
+    let mut states = of(Method::Magpie, ModelName::Airl);
+    states.airl.inputs = AirlInputs::State;
+    methods.chain(seen).chain([states]).collect()
+}
+
 fn make(config: &RewardConfig, expert: &Data) -> Box<dyn RewardModel> {
     let mut model = build(config, SIZES, GAMMA, &mut Stream::new(7, "first parameters").draws(0, 0)).unwrap();
     let mut draws = Stream::new(7, "prepare").draws(0, 0);
@@ -112,8 +137,9 @@ fn chance(a: &[f32], b: &[f32]) -> f64 {
 fn every_model_learns_to_tell_expert_from_policy() {
     let (expert, policy) = (Data::new(400, true, 1), Data::new(1000, false, 2));
     let (unseen_expert, unseen_policy) = (Data::new(300, true, 3), Data::new(300, false, 4));
-    for name in ModelName::ALL.into_iter().filter(|&name| name != ModelName::True) {
-        let mut model = make(&config(name), &expert);
+    for config in variants().into_iter().filter(|config| config.model != ModelName::True) {
+        let name = config.model;
+        let mut model = make(&config, &expert);
         let normaliser = policy.normaliser();
         let mut health = update(&mut *model, &expert, &policy, 0);
         for when in 1..250 {
@@ -129,7 +155,10 @@ fn every_model_learns_to_tell_expert_from_policy() {
             _ => (chance, health.policy_reward < health.expert_reward),
         };
         println!("{name}: {right:.3} {health:?}");
-        assert!(right > 0.8 && ahead, "{name}: the right one earns more in {right} of all pairs; {health:?}");
+        assert!(
+            right > 0.8 && ahead,
+            "{config:?}: the right one earns more in {right} of all pairs; {health:?}"
+        );
     }
 }
 
@@ -161,14 +190,14 @@ fn threads_change_no_bit() {
 fn a_restored_model_goes_on_as_if_never_stopped() {
     let (expert, policy) = (Data::new(300, true, 1), Data::new(600, false, 2));
     let normaliser = policy.normaliser();
-    for name in ModelName::ALL {
-        let mut whole = make(&config(name), &expert);
+    for variant in variants() {
+        let name = variant.model;
+        let mut whole = make(&variant, &expert);
         for when in 0..3 {
             update(&mut *whole, &expert, &policy, when);
         }
         let record = whole.save().unwrap();
-        let mut resumed =
-            build(&config(name), SIZES, GAMMA, &mut Stream::new(99, "other").draws(0, 0)).unwrap();
+        let mut resumed = build(&variant, SIZES, GAMMA, &mut Stream::new(99, "other").draws(0, 0)).unwrap();
         resumed.restore(&record).unwrap();
         assert_eq!(
             rewards(&*whole, &policy, &normaliser),
@@ -212,6 +241,20 @@ fn expert_and_policy_are_normalised_alike() {
             assert!((a - b).abs() < 1e-3 * a.abs().max(1.0), "{name} {column}: {a} {b}");
         }
     }
+}
+
+#[test]
+fn more_passes_are_more_steps() {
+    let (expert, policy) = (Data::new(300, true, 1), Data::new(600, false, 2));
+    let after = |passes| {
+        let mut config = config(ModelName::Diffail);
+        config.diffail.passes = passes;
+        let mut model = make(&config, &expert);
+        let health = (0..10).map(|when| update(&mut *model, &expert, &policy, when)).last().unwrap();
+        (health.rows, health.expert_reward - health.policy_reward)
+    };
+    let (one, ten) = (after(1), after(10));
+    assert!(ten.0 == 10 * one.0 && ten.1 > one.1, "{one:?} {ten:?}");
 }
 
 #[test]

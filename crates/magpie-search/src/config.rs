@@ -40,6 +40,26 @@ settings! {
         patience: u32 = 0, magpie 3, in 0..=10_000, since "0.1.0" before 0, when PPGA;
         /// The search policy that PPGA begins with.
         start: Start = Start::Random, since "0.1.0" before "random", when PPGA;
+        /// Iterations added to `patience` with every restart, so that later search policies are trained for longer.
+        patience_growth: f64 = 0.0, in 0.0..=1000.0, unit "iterations", since "0.1.0" before 0.0, when PATIENT;
+        /// Number of walks that a search policy makes before slow growth can end them. Raise it if the search restarts so often
+        /// late in a run that no policy improves.
+        min_walks: u32 = 0, in 0..=10_000, since "0.1.0" before 0, when PATIENT;
+        /// The elite that becomes the search policy in a restart.
+        restarts: Restarts = Restarts::Random, magpie Restarts::Auto, since "0.1.0" before "random", when PPGA;
+        /// Reward of the search policy while walking.
+        walk: Walk = Walk::Mixture, since "0.1.0" before "mixture", when PPGA;
+        /// Least weight of the objective in the mixture of a walk, which has the larger of this and |c₀|. Raise it if walks hardly
+        /// see the objective.
+        objective_floor: f64 = 0.0, in 0.0..=1000.0, since "0.1.0" before 0.0, when When::All(&[PPGA, When::Is("search.walk", "mixture")]);
+        /// Number of search policies, each with its own xNES and critics. In an iteration one of them has its turn, at the cost
+        /// of one.
+        policies: u32 = 1, in 1..=64, since "0.1.0" before 1, when PPGA;
+        /// How the search policy of an iteration is chosen, if there are several.
+        turns: Turns = Turns::Cycle, since "0.1.0" before "cycle", when PPGA;
+        /// Number of search policies that climb: they walk on the objective alone, and restart from one of the best elites only when
+        /// none of their branches is accepted. Use one beside others if the best return stands still.
+        climbers: u32 = 0, in 0..=64, since "0.1.0" before 0, when PPGA;
         /// Initial standard deviation of the xNES coefficients, also after a restart, in units of a gradient's length
         /// (σ0). Lower it if most branches are worse than the search policy.
         sigma0: f64 = 1.0, by [Task], in above(0.0), when PPGA;
@@ -108,29 +128,84 @@ settings! {
         /// Archive whose occupied cells count as known, for novelty and for restarts.
         reference_archive: ReferenceArchive = ReferenceArchive::Soft, magpie ReferenceArchive::Result, since "0.1.0" before "soft",
             was "archive",
-            when When::All(&[CURIOUS, When::Any(&[FRONTIER, When::IsNot("search.curiosity.novelty", "visits")])]);
+            when When::Any(&[
+                TO_FRONTIER,
+                BY_TURNS,
+                When::All(&[CURIOUS, When::Any(&[AUTO, When::IsNot("search.curiosity.novelty", "visits")])]),
+            ]);
         /// Pay the bonus also in the last rollout of an episode that ends in a fall. Leave it off for new tasks: to an
         /// untrained policy most novel behaviour is a new way to fall, and it would learn to fall before it can stand.
         on_termination: bool = true, magpie false, since "0.1.0" before true, was "falls",
             when When::All(&[CURIOUS, When::IsNot("search.curiosity.scope", "window")]);
-        /// Standard deviation of the Gaussian neighbourhood in which `density` and `frontier` count empty cells. Raise
-        /// it if the bonus vanishes far from empty cells.
+        /// Standard deviation of the Gaussian neighbourhood in which `density` counts empty cells, and restarts count empty or
+        /// improved ones. Raise it if the bonus vanishes far from empty cells.
         width: f64 = 2.0, magpie 3.0, in 0.1..=100.0, unit "cells", since "0.1.0" before 2.0,
-            when When::All(&[CURIOUS, When::Any(&[FRONTIER, When::Is("search.curiosity.novelty", "density")])]);
-        /// Restart from elites of the soft archive next to empty cells, with xNES directed at those cells, instead of
-        /// from a random elite. Turn it off to restart as PPGA does.
-        frontier: bool = false, magpie true, since "0.1.0" before false, when CURIOUS;
+            when When::Any(&[
+                TO_FRONTIER,
+                TO_PROMISE,
+                BY_TURNS,
+                When::All(&[CURIOUS, When::Any(&[AUTO, When::Is("search.curiosity.novelty", "density")])]),
+            ]);
         /// Unit of the bonus.
         scale: BonusScale = BonusScale::Step, magpie BonusScale::Reward, since "0.1.0" before "step", was "unit", when CURIOUS;
+        /// Multiply the bonus by |c₀| in the walk, as the objective. Turn it off to pay it whole: |c₀| is often small.
+        weighted: bool = true, since "0.1.0" before true,
+            when When::All(&[CURIOUS, When::Is("search.walk", "mixture")]);
     }
-    retired { credit = 1.0, when CURIOUS; }
+    retired {
+        credit = 1.0, when CURIOUS;
+        frontier => "search.restarts" [on "auto", off "random"];
+    }
 }
 
 /// Holds for settings that only PPGA reads.
 const PPGA: When = When::Has("search.emitters", "ppga");
 /// Without a bonus its other settings have no effect.
 const CURIOUS: When = When::NonZero("search.curiosity.weight");
-const FRONTIER: When = When::On("search.curiosity.frontier");
+/// Only a patient search notices slow growth.
+const PATIENT: When = When::All(&[PPGA, When::NonZero("search.patience")]);
+const TO_FRONTIER: When = When::Is("search.restarts", "frontier");
+const TO_PROMISE: When = When::Is("search.restarts", "promise");
+const AUTO: When = When::Is("search.restarts", "auto");
+const BY_TURNS: When = When::Is("search.restarts", "alternate");
+
+words! {
+    /// The elite of the soft archive that becomes the search policy in a restart.
+    pub enum Restarts {
+        /// A random one, as in PPGA.
+        Random = "random",
+        /// `frontier` with a curiosity bonus, otherwise `random`.
+        Auto = "auto",
+        /// One next to empty cells, with xNES directed at those cells.
+        Frontier = "frontier",
+        /// A good one in a neighbourhood where elites have improved lately.
+        Promise = "promise",
+        /// In turn one next to empty cells and a promising one.
+        Alternate = "alternate",
+        /// One of the best twentieth.
+        Best = "best",
+    }
+}
+
+words! {
+    /// Reward of the search policy while walking.
+    pub enum Walk {
+        /// |c₀| · objective + Σ cⱼ · measureⱼ, with the mean of xNES, as in Algorithm 1 of the paper.
+        Mixture = "mixture",
+        /// The objective and the bonus alone, as in the imitation runs of the paper's published code.
+        Objective = "objective",
+    }
+}
+
+words! {
+    /// How the search policy of an iteration is chosen, if there are several.
+    pub enum Turns {
+        /// One after the other.
+        Cycle = "cycle",
+        /// At random, in proportion to the growth of the archive in their latest turns; every fifth time all are as likely.
+        Growth = "growth",
+    }
+}
 
 words! {
     /// The first search policy.
@@ -325,6 +400,9 @@ impl SearchConfig {
         let named = !self.emitters.is_empty() && self.emitters.len() <= MOST_EMITTERS;
         let range = format!("a list of 1 to {MOST_EMITTERS} names");
         SettingError::unless(named, "emitters", format!("a list of {}", self.emitters.len()), range)?;
+        let (policies, climbers) = (self.policies, self.climbers);
+        let range = format!("from 0 to {policies}, the search policies");
+        SettingError::unless(climbers <= policies, "climbers", climbers, range)?;
         if !self.learns() {
             return Ok(());
         }
@@ -342,11 +420,6 @@ impl Curiosity {
     /// The novelty that has to be tracked: if novelty earns nothing, `Empty`, which is the cheapest.
     pub(crate) fn pays_for(&self) -> Novelty {
         if self.weight == 0.0 { Novelty::Empty } else { self.novelty }
-    }
-
-    /// Whether restarts lead to the frontier.
-    pub(crate) fn seeks_frontier(&self) -> bool {
-        self.frontier && self.weight != 0.0
     }
 }
 

@@ -34,8 +34,8 @@ mod state;
 
 pub use bonus::{Bonus, EpisodeAccumulator, Novelty, pay_episodes};
 pub use config::{
-    ArchiveConfig, ArchiveKind, BonusScale, Curiosity, MOST_CELLS, ReferenceArchive, Scope, SearchConfig,
-    Start,
+    ArchiveConfig, ArchiveKind, BonusScale, Curiosity, MOST_CELLS, ReferenceArchive, Restarts, Scope,
+    SearchConfig, Start, Turns, Walk,
 };
 pub use emitter::ppga::{PpgaReport, PpgaSeconds, PpgaState, SearchPolicy};
 pub use emitter::{Batch, Emitter, EmitterConfig, EmitterName, Part, Setup, Told, Turn};

@@ -7,7 +7,8 @@ use crate::error::TrainingError;
 use crate::measure_shaping::MeasureShaping;
 use crate::rewards::Rewards;
 
-/// Rewards a step with c₀·(objective + bonus) + Σ cⱼ·measureⱼ plus the constant of measure shaping. Copy i of the
+/// Rewards a step with c₀·(objective + bonus) + Σ cⱼ·measureⱼ plus the constant of measure shaping; the bonus can also be
+/// paid apart from c₀, as it is. Copy i of the
 /// gradient phase has cᵢ = 1, or -1 if its measure is to be lowered, and zeros otherwise; the walk has the mean of xNES
 /// with |c₀|.
 pub(crate) struct RewardMixer {
@@ -22,13 +23,29 @@ pub(crate) struct RewardMixer {
     rollouts: u32,
     /// Divisor of a learned reward, known after the first rollout.
     scale: Option<f32>,
+    /// Whether the bonus is paid apart from c₀.
+    apart: bool,
 }
 
 impl RewardMixer {
     pub fn new(coefficients: Vec<f32>, shaping: &MeasureShaping, environments: usize) -> RewardMixer {
         let episodes = EpisodeAccumulator::new(environments, coefficients.len() - 1);
         let (shift, bounds) = (shaping.shift(&coefficients[1..]), shaping.bounds());
-        RewardMixer { coefficients, shift, bounds, episodes, curious: 0.0, rollouts: 0, scale: None }
+        RewardMixer {
+            coefficients,
+            shift,
+            bounds,
+            episodes,
+            curious: 0.0,
+            rollouts: 0,
+            scale: None,
+            apart: false,
+        }
+    }
+
+    /// Pays the bonus as it is, not multiplied by c₀.
+    pub fn with_bonus_apart(self, apart: bool) -> RewardMixer {
+        RewardMixer { apart, ..self }
     }
 
     /// The unfinished episodes, as seen by the bonus.
@@ -60,8 +77,12 @@ impl RewardMixer {
                 rollout.rewards.iter_mut().for_each(|reward| *reward /= scale);
             }
             if let Some(bonus) = bonus {
+                let objective = (self.apart && !measures.is_empty()).then(|| rollout.rewards.clone());
                 self.curious += bonus.pay(rollout, &mut self.episodes)?;
                 self.rollouts += 1;
+                // Multiplied by c₀ below, the bonus is what it was.
+                let alone = rollout.rewards.iter_mut().zip(objective.into_iter().flatten());
+                alone.for_each(|(reward, own)| *reward = own + (*reward - own) / weight);
             }
         }
         if measures.is_empty() {
@@ -110,7 +131,7 @@ mod tests {
         measure_shaping: bool,
         rewards: [f32; 2],
     ) -> Vec<f32> {
-        let [paid] = paid_by(Objective::True, measures, coefficients, measure_shaping, [rewards]);
+        let [paid] = paid_by(Objective::True, measures, coefficients, measure_shaping, [rewards], false);
         paid
     }
 
@@ -121,6 +142,7 @@ mod tests {
         coefficients: &[f32],
         measure_shaping: bool,
         rollouts: [[f32; 2]; N],
+        bonus_apart: bool,
     ) -> [Vec<f32>; N] {
         let shaping =
             MeasureShaping::new(&Environment::new("hopper", Options::default()).unwrap(), measure_shaping);
@@ -131,7 +153,7 @@ mod tests {
         let networks = Networks::paper(1, 1).unwrap();
         let mut payers = Rewards { objective, bonus: bonus::build(&curiosity, archives.cells()) };
         payers.begin_phase(&archives);
-        let mut mixer = RewardMixer::new(coefficients.to_vec(), &shaping, 1);
+        let mut mixer = RewardMixer::new(coefficients.to_vec(), &shaping, 1).with_bonus_apart(bonus_apart);
         rollouts.map(|rewards| {
             let mut rollout = RolloutBuffer::new(1, 2, 1, 1, 1);
             rollout.keep(false);
@@ -146,6 +168,17 @@ mod tests {
     fn objective_bonus_and_measures_are_mixed() {
         // The archive is empty, so each step earns the bonus of 2.
         assert_eq!(paid(&[0.5, -2.0], false, [1.0, 3.0]), [0.5 * 3.0 - 0.5, 0.5 * 5.0 - 1.0]);
+    }
+
+    #[test]
+    fn a_bonus_paid_apart_is_not_weighted() {
+        let paid = |weight| {
+            let [paid] = paid_by(Objective::True, [0.25, 0.5], &[weight, -2.0], false, [[1.0, 3.0]], true);
+            paid
+        };
+        assert_eq!(paid(0.5), [0.5 * 1.0 + 2.0 - 0.5, 0.5 * 3.0 + 2.0 - 1.0]);
+        assert_eq!(paid(1.0), [1.0 + 2.0 - 0.5, 3.0 + 2.0 - 1.0]);
+        assert_eq!(paid(0.0), [-0.5, -1.0]);
     }
 
     #[test]
@@ -168,9 +201,9 @@ mod tests {
         };
         let rollouts = [[0.25, -0.75], [2.0, 2.0]];
         // The bonus of 2 keeps its size, because it has the same unit.
-        let paid = paid_by(learned(true), [0.25, 0.5], &[1.0, 0.0], false, rollouts);
+        let paid = paid_by(learned(true), [0.25, 0.5], &[1.0, 0.0], false, rollouts, false);
         assert_eq!(paid, [[2.5, 0.5], [6.0, 6.0]]);
-        let paid = paid_by(learned(false), [0.25, 0.5], &[1.0, 0.0], false, rollouts);
+        let paid = paid_by(learned(false), [0.25, 0.5], &[1.0, 0.0], false, rollouts, false);
         assert_eq!(paid, [[2.25, 1.25], [4.0, 4.0]]);
     }
 

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use magpie_envs::{Environment, Options};
 use magpie_search::{
-    EmitterName, Novelty, Objective, Parts, PpgaState, Scheduler, Scope, SearchConfig, SearchError, State,
+    EmitterName, Novelty, Objective, Parts, PpgaState, Restarts, Scheduler, Scope, SearchConfig, SearchError,
+    State, Turns, Walk,
 };
 
 const ITERATIONS: usize = 5;
@@ -28,7 +29,7 @@ fn config(env: &Environment) -> SearchConfig {
     // A bonus that has its own state.
     config.curiosity.novelty = Novelty::Visits;
     // Restarts then use more than a random number.
-    config.curiosity.frontier = true;
+    config.restarts = Restarts::Frontier;
     // A hopper that falls at once is accepted too, and there are so few cells that they are soon occupied.
     config.archive.threshold_min = 0.0;
     config.archive.resolution = 8;
@@ -235,6 +236,63 @@ fn several_emitters_run_side_by_side_and_resume_exactly() {
         bytes(&search)
     });
     assert!(straight == resumed);
+}
+
+/// Three search policies, one of which climbs, with all that a search policy can do differently.
+fn team(turns: Turns) -> Parts {
+    parts(|config| {
+        (config.policies, config.climbers, config.turns) = (3, 1, turns);
+        (config.restarts, config.min_walks, config.patience_growth) = (Restarts::Alternate, 1, 0.5);
+        config.objective_floor = 0.5;
+        config.curiosity.weighted = false;
+    })
+}
+
+#[test]
+fn search_policies_take_turns_at_the_cost_of_one_and_resume_exactly() {
+    for turns in [Turns::Cycle, Turns::Growth] {
+        let straight = with_threads(1, || {
+            let mut search = Scheduler::start(team(turns)).unwrap();
+            for _ in 0..2 * ITERATIONS {
+                let report = search.iterate().unwrap();
+                let [emitter] = &report.emitters[..] else { panic!("one emitter") };
+                // Branches and copies, and the walk unless there was a restart.
+                assert!([11, 13].contains(&emitter.proposed), "{}", emitter.proposed);
+                // The climber, which is the last, does not see the measures.
+                let walked = emitter.ppga.as_ref().unwrap().walk_coefficients == [1.0, 0.0];
+                assert!(turns != Turns::Cycle || walked == (report.iteration % 3 == 0), "{report:?}");
+            }
+            bytes(&search)
+        });
+        let resumed = with_threads(3, || {
+            let mut search = Scheduler::start(team(turns)).unwrap();
+            for _ in 0..2 * ITERATIONS {
+                search.iterate().unwrap();
+                let state: State = postcard::from_bytes(&bytes(&search)).unwrap();
+                search = Scheduler::resume(team(turns), state).unwrap();
+            }
+            bytes(&search)
+        });
+        assert!(straight == resumed, "{turns}");
+    }
+    let state = Scheduler::start(team(Turns::Cycle)).unwrap().state().clone();
+    let mut four = team(Turns::Cycle);
+    four.config.policies = 4;
+    assert_eq!(Scheduler::resume(four, state).err(), Some(SearchError::Foreign("number of search policies")));
+    let mut many = team(Turns::Cycle);
+    many.config.climbers = 4;
+    let error = Scheduler::start(many).err().unwrap().to_string();
+    assert!(error.starts_with("climbers is 4, but must be from 0 to 3"), "{error}");
+}
+
+#[test]
+fn a_walk_on_the_objective_leaves_the_measures_out() {
+    let coefficients = |walk| {
+        let mut search = Scheduler::start(parts(|config| config.walk = walk)).unwrap();
+        search.iterate().unwrap().ppgas().next().unwrap().walk_coefficients.clone()
+    };
+    assert_eq!(coefficients(Walk::Objective), [1.0, 0.0]);
+    assert!(coefficients(Walk::Mixture)[1] != 0.0);
 }
 
 #[test]

@@ -125,7 +125,8 @@ pub fn allowed<V: InRange<N>, N: Number>(range: impl RangeBounds<N>) -> String {
 ///
 /// After the struct, `retired { key = VALUE; key => "search.other", when CONDITION; }` lists keys that files of earlier
 /// versions may still contain: with the value that corresponds to today's behaviour, or with the value of the setting
-/// that replaced it. If the condition does not hold, the key never had an effect.
+/// that replaced it. With `key => "search.other" [on "word", off "word"]` it is a flag that became a word, which its value
+/// still chooses. If the condition does not hold, the key never had an effect.
 #[macro_export]
 macro_rules! settings {
     (
@@ -148,7 +149,13 @@ macro_rules! settings {
                 ;
             )*
         }
-        $(retired { $( $gone:ident $(= $always:expr)? $(=> $now:literal)? $(, when $unless:expr)? ; )* })?
+        $(retired { $(
+            $gone:ident
+                $(= $always:expr)?
+                $(=> $now:literal $([on $on:literal, off $off:literal])?)?
+                $(, when $unless:expr)?
+            ;
+        )* })?
     ) => {
         $(#[$attribute])*
         #[derive(
@@ -180,7 +187,7 @@ macro_rules! settings {
             const RETIRED: &'static [$crate::Retired] = &[
                 $($( $crate::Retired {
                     key: stringify!($gone),
-                    was: $crate::setting_part!(was $($always)? $(=> $now)?),
+                    was: $crate::setting_part!(was $($always)? $(=> $now $($on $off)?)?),
                     when: $crate::setting_part!(option $($unless)?),
                 }, )*)?
             ];
@@ -244,6 +251,7 @@ macro_rules! setting_part {
 
     (was $value:expr) => { $crate::Was::Always(|| $crate::private::Value::from($value)) };
     (was => $now:literal) => { $crate::Was::Now($now) };
+    (was => $now:literal $on:literal $off:literal) => { $crate::Was::Word { now: $now, on: $on, off: $off } };
 
     (default $method:ident, $value:ty) => { <$value as $crate::Settings>::of($method) };
     (default $method:ident, $value:ty; $paper:expr) => { $paper };

@@ -33,4 +33,25 @@ pub enum Was {
     Always(fn() -> Value),
     /// The value of this setting, which replaced it.
     Now(&'static str),
+    /// A flag that became a word of the setting `now`.
+    Word {
+        /// The setting that replaced it.
+        now: &'static str,
+        /// The word that stands for true.
+        on: &'static str,
+        /// The word that stands for false.
+        off: &'static str,
+    },
+}
+
+impl Was {
+    /// The setting that replaced this one and the value it takes over, if `said` is a flag that became a word.
+    pub fn word_for(self, said: &Value) -> Option<(&'static str, Value)> {
+        match (self, said) {
+            (Was::Word { now, on, off }, Value::Boolean(flag)) => {
+                Some((now, Value::from(if *flag { on } else { off })))
+            }
+            _ => None,
+        }
+    }
 }

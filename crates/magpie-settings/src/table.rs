@@ -118,12 +118,18 @@ pub fn retired_of<T: Settings>() -> Vec<RetiredSetting> {
     found
 }
 
-/// Updates a configuration of an earlier version: renames settings, adds those that did not exist yet with the value
-/// that corresponds to the old behaviour, and removes retired settings whose value corresponds to today's behaviour.
+/// Updates a configuration of an earlier version: renames settings, turns flags that became words into these, adds
+/// settings that did not exist yet with the value that corresponds to the old behaviour, and removes retired settings
+/// whose value corresponds to today's behaviour.
 pub fn bring_up_to_date<T: Settings + Serialize>(config: &mut Table) {
     for (old, new) in renamed_of::<T>() {
         if let Some(value) = take(config, &old) {
             fill_in(config, &new, value);
+        }
+    }
+    for RetiredSetting { key, was, .. } in retired_of::<T>() {
+        if let Some((now, word)) = find(config, &key).and_then(|said| was.word_for(said)) {
+            fill_in(config, now, word);
         }
     }
     for setting in settings_of::<T>() {
@@ -136,6 +142,9 @@ pub fn bring_up_to_date<T: Settings + Serialize>(config: &mut Table) {
         let nothing_lost = match was {
             Was::Always(value) => same(said, &value()),
             Was::Now(other) => find(config, other).is_some_and(|now| same(said, now)),
+            Was::Word { .. } => {
+                was.word_for(said).is_some_and(|(now, word)| find(config, now) == Some(&word))
+            }
         };
         if nothing_lost || when.iter().any(|when| when.holds(config) == Some(false)) {
             take(config, &key);
@@ -205,7 +214,7 @@ fn collect(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{SettingError, above, settings};
+    use crate::{SettingError, above, settings, words};
 
     settings! {
         struct Inner {
@@ -218,6 +227,7 @@ mod tests {
         retired {
             old = 1.0;
             moved => "other", when When::On("flag");
+            steep => "way" [on "up", off "down"];
         }
     }
 
@@ -227,8 +237,20 @@ mod tests {
             flag: bool = false;
             /// Nothing, or a number.
             other: Option<u64> = None, in 1..;
+            /// A word.
+            way: Way = Way::Down, since "0.4.0" before "down";
             /// A table.
             inner: Inner, when When::NonZero("other");
+        }
+    }
+
+    words! {
+        /// Ways.
+        enum Way {
+            /// Downwards.
+            Down = "down",
+            /// Upwards.
+            Up = "up",
         }
     }
 
@@ -236,7 +258,7 @@ mod tests {
     fn a_declaration_is_a_table_of_all_keys() {
         let table = settings_of::<Outer>();
         let keys: Vec<&str> = table.iter().map(|setting| setting.key.as_str()).collect();
-        assert_eq!(keys, ["flag", "other", "inner.rate", "inner.list"]);
+        assert_eq!(keys, ["flag", "other", "way", "inner.rate", "inner.list"]);
         let expected = Setting {
             key: "inner.rate".to_owned(),
             kind: Kind::Number,
@@ -252,10 +274,10 @@ mod tests {
             parity: Some("others"),
             was: Some("inner.speed".to_owned()),
         };
-        assert_eq!(table[2], expected);
+        assert_eq!(table[3], expected);
         assert_eq!((&table[1].paper, table[1].since, table[0].before.as_ref()), (&None, "0.1.0", None));
-        assert_eq!(table[3].when, [When::NonZero("other"), When::On("flag")]);
-        assert_eq!(table[3].kind, Kind::List(&Kind::Whole));
+        assert_eq!(table[4].when, [When::NonZero("other"), When::On("flag")]);
+        assert_eq!(table[4].kind, Kind::List(&Kind::Whole));
     }
 
     #[test]
@@ -279,17 +301,33 @@ mod tests {
             table
         };
         let table = |text: &str| text.parse::<Table>().unwrap();
-        assert_eq!(current(""), table("[inner]\nrate = 0.5"));
+        assert_eq!(current(""), table("way = 'down'\n[inner]\nrate = 0.5"));
         // A retired setting is removed if its value matches today's behaviour or that of another setting.
-        let told = "other = 1\nflag = true\n[inner]\nrate = 1.0\n";
+        let told = "other = 1\nflag = true\nway = 'down'\n[inner]\nrate = 1.0\n";
         assert_eq!(current(&format!("{told}old = 1\nmoved = 1.0")), table(told));
         let kept = format!("{told}old = 2.0\nmoved = 2.0");
         assert_eq!(current(&kept), table(&kept));
         // An old name is accepted; the current name takes precedence.
-        assert_eq!(current("[inner]\nspeed = 2.0"), table("[inner]\nrate = 2.0"));
-        assert_eq!(current("[inner]\nspeed = 2.0\nrate = 3.0"), table("[inner]\nrate = 3.0"));
+        let down = |text: &str| table(&format!("way = 'down'\n{text}"));
+        assert_eq!(current("[inner]\nspeed = 2.0"), down("[inner]\nrate = 2.0"));
+        assert_eq!(current("[inner]\nspeed = 2.0\nrate = 3.0"), down("[inner]\nrate = 3.0"));
         // A retired setting that never had an effect is removed as well.
-        assert_eq!(current("other = 0\n[inner]\nold = 2.0"), table("other = 0\n[inner]\nrate = 0.5"));
+        assert_eq!(current("other = 0\n[inner]\nold = 2.0"), down("other = 0\n[inner]\nrate = 0.5"));
+    }
+
+    #[test]
+    fn a_flag_that_became_a_word_chooses_the_word() {
+        let way = |text: &str| {
+            let mut table: Table = text.parse().unwrap();
+            bring_up_to_date::<Outer>(&mut table);
+            let left = find(&table, "inner.steep").is_some();
+            (table["way"].as_str().unwrap().to_owned(), left)
+        };
+        let is = |way: &str, left| (way.to_owned(), left);
+        assert_eq!(way("other = 1\n[inner]\nsteep = true"), is("up", false));
+        assert_eq!(way("other = 1\n[inner]\nsteep = false"), is("down", false));
+        // What contradicts the setting of today is left for a message.
+        assert_eq!(way("other = 1\nway = 'down'\n[inner]\nsteep = true"), is("down", true));
     }
 
     #[test]
@@ -312,7 +350,7 @@ mod tests {
     fn retired_settings_have_their_whole_key() {
         let found = retired_of::<Outer>();
         let keys: Vec<&str> = found.iter().map(|retired| retired.key.as_str()).collect();
-        assert_eq!(keys, ["inner.old", "inner.moved"]);
+        assert_eq!(keys, ["inner.old", "inner.moved", "inner.steep"]);
         assert!(matches!(found[0].was, Was::Always(value) if value() == Value::Float(1.0)));
         assert!(matches!(found[1].was, Was::Now("other")));
         assert_eq!(found[0].when, [When::NonZero("other")]);

@@ -104,7 +104,10 @@ impl Settings {
         let Some(paper) = self.of_the_paper() else { return Vec::new() };
         // A key that an older run does not have says nothing: the world was that of the task, say.
         let departs = |(key, here): &(&String, &String)| {
-            EXPERIMENT.iter().any(|start| key.starts_with(start)) && paper.others.get(*key) != Some(here)
+            // Without curiosity these say where a search restarts.
+            let of_restarts = self.curiosity == 0.0 && OF_RESTARTS.contains(&key.as_str());
+            let decides = EXPERIMENT.iter().any(|start| key.starts_with(start)) && !of_restarts;
+            decides && paper.others.get(*key) != Some(here)
         };
         let departure = |(key, here): (&String, &String)| Departure {
             key: key.clone(),
@@ -119,6 +122,9 @@ impl Settings {
         format!("{}{}", self.model.label(), if self.curiosity > 0.0 { CURIOUS } else { "" })
     }
 }
+
+/// Settings of curiosity that restarts use too.
+const OF_RESTARTS: [&str; 2] = ["search.curiosity.reference_archive", "search.curiosity.width"];
 
 /// How the keys of settings begin that decide what an experiment is about. Numbers of runs that differ in these are no
 /// answers to the same question; all else is how well it is answered. Demonstrations count too, and are compared by content.
@@ -204,6 +210,7 @@ mod tests {
         assert_eq!(
             keys,
             [
+                "reward.gail.inputs",
                 "reward.gail.rate",
                 "reward.scaled",
                 "reward.thinning",
@@ -211,18 +218,24 @@ mod tests {
                 "search.actor",
                 "search.archive.kind",
                 "search.branches",
+                "search.climbers",
                 "search.critic",
-                "search.curiosity.frontier",
                 "search.curiosity.novelty",
                 "search.curiosity.on_termination",
                 "search.curiosity.reference_archive",
                 "search.curiosity.scale",
                 "search.curiosity.weight",
+                "search.curiosity.weighted",
                 "search.emitters",
                 "search.intermediate_policies",
                 "search.measure_shaping",
+                "search.objective_floor",
                 "search.patience",
+                "search.policies",
+                "search.restarts",
                 "search.train.learner",
+                "search.turns",
+                "search.walk",
             ]
         );
         // What is said and what has not been asked yet are the same.
@@ -256,6 +269,11 @@ mod tests {
         assert_eq!(of(&|_| {}, Method::Paper), none);
         assert_eq!(of(&|config| config.search.branches = 30, Method::Paper), none, "spends less");
         assert_eq!(of(&|config| config.search.curiosity.weight = 0.0, Method::Magpie), none);
+        let plain_to_the_frontier = |config: &mut Config| {
+            config.search.curiosity.weight = 0.0;
+            config.search.restarts = magpie_search::Restarts::Frontier;
+        };
+        assert_eq!(of(&plain_to_the_frontier, Method::Magpie), none);
         assert_eq!(
             of(&|config| config.search.curiosity.weight = 5.0, Method::Paper),
             ["search.curiosity.weight"]

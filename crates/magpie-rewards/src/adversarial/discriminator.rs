@@ -6,6 +6,7 @@ use magpie_random::Draws;
 use magpie_settings::words;
 use magpie_simd::{LANES, Pack};
 
+use super::pairs::Inputs;
 use crate::error::RewardError;
 use crate::health::Health;
 use crate::record::Record;
@@ -101,6 +102,10 @@ pub(crate) trait Discriminator: Debug + Send + Sync {
 pub(crate) struct BatchSpec {
     /// Expert rows per minibatch, and as many policy rows.
     pub batch_size: usize,
+    /// Passes over the expert rows per update.
+    pub passes: usize,
+    /// What the discriminator sees of a transition.
+    pub inputs: Inputs,
     /// How rows are interpolated for the gradient penalty.
     pub mix: Mix,
     /// Whether steps lost by ending early are learned from as an absorbing state.

@@ -17,4 +17,5 @@ pub(crate) use discriminator::{BatchSpec, Discriminator, Rows};
 pub use logit::RewardForm;
 pub(crate) use logit::{Side, cross_entropy, softplus};
 pub(crate) use model::Adversarial;
+pub use pairs::Inputs;
 pub(crate) use penalty::{Penalty, Slopes};

@@ -8,7 +8,7 @@ use magpie_simd::{Isa, LANES, Pack};
 
 use super::batches::Batches;
 use super::discriminator::{BatchSpec, Discriminator, Rows};
-use super::pairs::{ABSORBED, PairInput, worth_of_lost};
+use super::pairs::{ABSORBED, Inputs, PairInput, worth_of_lost};
 use crate::blocks;
 use crate::error::RewardError;
 use crate::health::Health;
@@ -43,7 +43,7 @@ impl<D: Discriminator> Adversarial<D> {
         spec: BatchSpec,
         make: impl FnOnce(usize) -> Result<D, RewardError>,
     ) -> Result<Adversarial<D>, RewardError> {
-        let input = PairInput { sizes, absorbing: spec.absorbing, isa };
+        let input = PairInput { sizes, inputs: spec.inputs, absorbing: spec.absorbing, isa };
         Ok(Adversarial { discriminator: make(input.width())?, spec, input, pool: Pool::new() })
     }
 
@@ -80,7 +80,8 @@ impl<D: Discriminator> RewardModel for Adversarial<D> {
     }
 
     fn needs(&self) -> Needs {
-        Needs { lost: self.spec.absorbing, ..Needs::default() }
+        let next_observations = self.spec.inputs == Inputs::Transition;
+        Needs { next_observations, lost: self.spec.absorbing, ..Needs::default() }
     }
 
     fn reward(
@@ -117,23 +118,28 @@ impl<D: Discriminator> RewardModel for Adversarial<D> {
         normaliser: &Frozen,
         draws: &mut Draws,
     ) -> Result<Health, RewardError> {
-        let BatchSpec { batch_size, mix, .. } = self.spec;
-        let batches = Batches::draw(self.input.sizes, self.needs(), expert, policy, batch_size, draws)?;
-        let width = self.input.width();
+        let BatchSpec { batch_size, passes, mix, .. } = self.spec;
+        let (sizes, needs, width) = (self.input.sizes, self.needs(), self.input.width());
+        let mut batches = Batches::draw(sizes, needs, expert, policy, batch_size, draws)?;
         let mut work = self.discriminator.work(batches.largest().div_ceil(LANES));
         let (mut rows, mut raw, mut health) = (Rows::default(), Vec::new(), Health::default());
-        let mut pass = || {
-            for (expert_index, policy_index) in batches.iter() {
-                rows.resize(width, expert_index.len());
-                self.input.fill(expert, normaliser, expert_index, &mut raw, &mut rows.expert);
-                self.input.fill(policy, normaliser, policy_index, &mut raw, &mut rows.policy);
-                rows.mix(width, mix, draws);
-                let batch = self.discriminator.learn(&rows, &mut work, draws)?;
-                health.add(rows.count, &batch);
+        let mut learn = || {
+            for pass in 0..passes {
+                if pass > 0 {
+                    batches = Batches::draw(sizes, needs, expert, policy, batch_size, draws)?;
+                }
+                for (expert_index, policy_index) in batches.iter() {
+                    rows.resize(width, expert_index.len());
+                    self.input.fill(expert, normaliser, expert_index, &mut raw, &mut rows.expert);
+                    self.input.fill(policy, normaliser, policy_index, &mut raw, &mut rows.policy);
+                    rows.mix(width, mix, draws);
+                    let batch = self.discriminator.learn(&rows, &mut work, draws)?;
+                    health.add(rows.count, &batch);
+                }
             }
             Ok(())
         };
-        let result = pass();
+        let result = learn();
         self.discriminator.finish();
         result.map(|()| health)
     }

@@ -1,4 +1,4 @@
-//! The input of discriminators: observation and action in one panel.
+//! The input of discriminators: what they see of a transition, in one panel.
 //!
 //! Expert and policy rows are prepared by the same function with the same normaliser. Otherwise, a discriminator could
 //! tell them apart by the scale of their observations alone.
@@ -14,18 +14,33 @@
 use magpie_demos::Sizes;
 use magpie_nn::normaliser::Frozen;
 use magpie_nn::rows::gather;
+use magpie_settings::words;
 use magpie_simd::{Isa, LANES, Pack};
 
 use crate::panels::normalised;
 use crate::transitions::Transitions;
 
+words! {
+    /// What a discriminator sees of a transition.
+    pub enum Inputs {
+        /// Observation and action, as in the paper. A noisy policy is told from the expert by the noise of its actions alone.
+        StateAction = "state_action",
+        /// The observation.
+        State = "state",
+        /// The observation and the next one.
+        Transition = "transition",
+    }
+}
+
 /// The index that stands for the absorbing state.
 pub(crate) const ABSORBED: u32 = u32::MAX;
 
-/// The input for a transition: normalised observation, action and, if requested, the "absorbed" feature.
+/// The input for a transition: normalised observation, action or next observation and, if requested, the "absorbed"
+/// feature.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PairInput {
     pub sizes: Sizes,
+    pub inputs: Inputs,
     pub absorbing: bool,
     pub isa: Isa,
 }
@@ -33,7 +48,13 @@ pub(crate) struct PairInput {
 impl PairInput {
     /// Entries of a row.
     pub fn width(&self) -> usize {
-        self.sizes.observation + self.sizes.action + usize::from(self.absorbing)
+        let Sizes { observation, action } = self.sizes;
+        let second = match self.inputs {
+            Inputs::StateAction => action,
+            Inputs::State => 0,
+            Inputs::Transition => observation,
+        };
+        observation + second + usize::from(self.absorbing)
     }
 
     /// Gathers the rows of `index` into `panels`, [panel][entry].
@@ -54,7 +75,16 @@ impl PairInput {
             let rows = &rows[..index.len()];
             let (observations, rest) = panel.split_at_mut(observation);
             normalised(self.isa, transitions.observations, rows, normaliser, scratch, observations);
-            gather(self.isa, transitions.actions, action, rows, &mut rest[..action]);
+            match self.inputs {
+                Inputs::StateAction => {
+                    gather(self.isa, transitions.actions, action, rows, &mut rest[..action]);
+                }
+                Inputs::State => {}
+                Inputs::Transition => {
+                    let next = &mut rest[..observation];
+                    normalised(self.isa, transitions.next_observations, rows, normaliser, scratch, next);
+                }
+            }
             if self.absorbing {
                 let absorbed = |i: usize| index.get(i) == Some(&ABSORBED);
                 for lane in (0..LANES).filter(|&i| absorbed(i)) {
@@ -93,7 +123,8 @@ mod tests {
         let transitions =
             Transitions { observations: &observations, actions: &actions, ..Transitions::default() };
         let index: Vec<u32> = (0..18).map(|i| if i == 17 { ABSORBED } else { 19 - i }).collect();
-        let input = PairInput { sizes, absorbing: true, isa: Isa::best() };
+        let inputs = Inputs::StateAction;
+        let input = PairInput { sizes, inputs, absorbing: true, isa: Isa::best() };
         let mut panels = vec![Pack([7.0; 16]); 2 * input.width()];
         input.fill(&transitions, &normaliser, &index, &mut Vec::new(), &mut panels);
         let row = |i: usize| -> Vec<f32> { (0..4).map(|f| panels[i / 16 * 4 + f].0[i % 16]).collect() };
@@ -105,6 +136,34 @@ mod tests {
             row(i).iter().zip(want(at as usize)).for_each(|(a, b)| assert!((a - b).abs() < 1e-6));
         }
         assert_eq!(row(17), [0.0, 0.0, 0.0, 1.0]);
+    }
+
+    #[test]
+    fn a_discriminator_sees_what_it_is_to_see() {
+        let sizes = Sizes { observation: 2, action: 1 };
+        let (observations, actions, next_observations) = ([1.0, 2.0], [5.0], [3.0, 4.0]);
+        let transitions = Transitions {
+            observations: &observations,
+            actions: &actions,
+            next_observations: &next_observations,
+            ..Transitions::default()
+        };
+        // A new normaliser has mean 0 and variance 1, and 1e-8 is added to the variance.
+        let normaliser = RunningMeanStd::new(2).freeze(10.0);
+        for (inputs, want) in [
+            (Inputs::StateAction, &[1.0, 2.0, 5.0][..]),
+            (Inputs::State, &[1.0, 2.0]),
+            (Inputs::Transition, &[1.0, 2.0, 3.0, 4.0]),
+        ] {
+            let input = PairInput { sizes, inputs, absorbing: false, isa: Isa::best() };
+            let mut panel = vec![Pack([7.0; LANES]); input.width()];
+            input.fill(&transitions, &normaliser, &[0], &mut Vec::new(), &mut panel);
+            let row: Vec<f32> = panel.iter().map(|entry| entry.0[0]).collect();
+            assert!(
+                row.len() == want.len() && row.iter().zip(want).all(|(a, b)| (a - b).abs() < 1e-5),
+                "{row:?}"
+            );
+        }
     }
 
     #[test]

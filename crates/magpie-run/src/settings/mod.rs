@@ -104,6 +104,7 @@ pub(crate) fn lay_over<T: Settings + Serialize + DeserializeOwned>(
         layers.lay_over(layer);
     }
     let retired_values = retired::take_retired::<T>(&mut layers);
+    retired::choose_words(&retired_values, &mut layers);
     let config: T = read(&layers)?;
     retired::check(&retired_values, &config)?;
     config.check_ranges().map_err(|SettingError { field, value, range }| {

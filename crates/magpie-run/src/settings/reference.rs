@@ -403,6 +403,8 @@ fn code(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use magpie_search::Restarts;
+    use magpie_settings::Settings;
     use std::path::Path;
 
     #[test]
@@ -487,6 +489,9 @@ mod tests {
             // This had no effect: GAIL was not chosen, and has no absorbing state.
             "reward.gail.gamma = 0.5",
             "reward.airl.opponent = 'policy'",
+            // A flag that became a word.
+            "search.curiosity.frontier = true",
+            "search.curiosity.frontier = false\nsearch.restarts = 'random'",
         ] {
             read(fine).unwrap_or_else(|e| panic!("{fine}: {e}"));
         }
@@ -501,12 +506,34 @@ mod tests {
                 "my.toml:1:1: `reward.airl.gamma` is 0.9, but it is now part of `search.train.gamma`, which is 0.99; \
                  leave it out",
             ),
+            (
+                "search.curiosity.frontier = true\nsearch.restarts = 'random'",
+                "my.toml:1:1: `search.curiosity.frontier` is true, but it is now part of `search.restarts`, which is \
+                 random; leave it out",
+            ),
+            (
+                "search.curiosity.frontier = 3",
+                "my.toml:1:1: `search.curiosity.frontier` is 3, but must be true or false; it is now part of \
+                 `search.restarts`: \"auto\" or \"random\"",
+            ),
         ] {
             let error = read(wrong).unwrap_err().to_string();
             let after = |text: &str| text.split_once(": ").map(|(_, rest)| rest.to_owned());
             assert_eq!(after(&error), after(message));
             assert!(error.starts_with("my.toml:1:"), "{error}");
         }
+    }
+
+    #[test]
+    fn a_flag_of_earlier_versions_still_chooses_where_to_restart() {
+        let restarts = |method, text: &str| {
+            let base = Config::new("hopper", "jump", ModelName::Gail, method, Budget::Quick).unwrap();
+            let config = super::super::resolve(base, Some((Path::new("my.toml"), text)), &[]).unwrap();
+            config.search.restarts
+        };
+        let flag = |value| format!("search.curiosity.frontier = {value}");
+        assert_eq!(restarts(Method::Magpie, &flag(false)), Restarts::Random);
+        assert_eq!(restarts(Method::Paper, &flag(true)), Restarts::Auto);
     }
 
     #[test]
@@ -536,7 +563,7 @@ mod tests {
             assert!(place.remove(name).is_some(), "{}", setting.key);
             later += 1;
         }
-        assert_eq!(later, 22);
+        assert_eq!(later, 36);
         bring_up_to_date(&mut older);
         for setting in registry() {
             assert_eq!(value(&older, &setting.key), value(&whole, &setting.key), "{}", setting.key);

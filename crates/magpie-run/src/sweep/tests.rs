@@ -186,13 +186,13 @@ fn a_fault_names_the_place_the_key_and_the_remedy() {
         (
             "[axes]\ntask = ['hopper']\nreward = ['gail']\n'search.curiosity.reference_archive' = ['soft']\n\
              [settings]\nsearch.curiosity.novelty = 'visits'\nsearch.curiosity.frontier = false",
-            "my.toml: run hopper-gail-q2-soft-s0: search.curiosity.reference_archive: soft has no effect in this run, because it requires search.curiosity.weight ≠ 0 and (search.curiosity.frontier = true or search.curiosity.novelty ≠ \"visits\"); put the runs in which it has an effect in a \
+            "my.toml: run hopper-gail-q2-soft-s0: search.curiosity.reference_archive: soft has no effect in this run, because it requires search.restarts = \"frontier\" or search.restarts = \"alternate\" or (search.curiosity.weight ≠ 0 and (search.restarts = \"auto\" or search.curiosity.novelty ≠ \"visits\")); put the runs in which it has an effect in a \
              [[grid]] of their own",
         ),
         (
             "[axes]\ntask = ['hopper']\nreward = ['gail']\n'search.curiosity.width' = [3.0]\n\
              [settings]\nsearch.curiosity.novelty = 'empty'\nsearch.curiosity.frontier = false",
-            "my.toml: run hopper-gail-q2-width3-s0: search.curiosity.width: 3 has no effect in this run, because it requires search.curiosity.weight ≠ 0 and (search.curiosity.frontier = true or search.curiosity.novelty = \"density\"); put the runs in which it has an effect in a \
+            "my.toml: run hopper-gail-q2-width3-s0: search.curiosity.width: 3 has no effect in this run, because it requires search.restarts = \"frontier\" or search.restarts = \"promise\" or search.restarts = \"alternate\" or (search.curiosity.weight ≠ 0 and (search.restarts = \"auto\" or search.curiosity.novelty = \"density\")); put the runs in which it has an effect in a \
              [[grid]] of their own",
         ),
         (

@@ -149,11 +149,12 @@ impl Config {
         let training =
             rollout.saturating_mul(u64::from(gradient_iterations).saturating_add(walk_iterations.into()));
         let learners = self.search.learners() as u64;
+        let policies = learners.saturating_mul(self.search.policies.into());
         let episodes = self.search.candidates(measures).saturating_mul(episodes.into());
         let evaluation = episodes.saturating_mul(horizon.into());
-        // The first rollout only initialises the observation normaliser.
+        // The first rollout of a search policy only initialises its observation normaliser.
         let iteration = training.saturating_mul(learners).saturating_add(evaluation);
-        iteration.saturating_mul(self.iterations).saturating_add(rollout.saturating_mul(learners))
+        iteration.saturating_mul(self.iterations).saturating_add(rollout.saturating_mul(policies))
     }
 
     /// Checks the configuration for this many measures.

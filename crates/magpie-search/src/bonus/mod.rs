@@ -17,7 +17,7 @@ use crate::error::{SearchError, TrainingError};
 use count::VisitCount;
 use curiosity::CuriosityBonus;
 pub use episodes::EpisodeAccumulator;
-pub(crate) use novelty_map::{Spacing, empty_share, nearness};
+pub(crate) use novelty_map::{Spacing, empty_share, mean_around, nearness};
 pub use payment::pay_episodes;
 
 /// Rewards agents for something that is not part of the objective.

@@ -76,20 +76,25 @@ fn smoothed_around(spacing: &Spacing<'_>, width: f64, field: &[f32]) -> Vec<f32>
 pub(crate) fn empty_share(cells: &Cells, width: f64, archive: &Archive) -> Vec<f32> {
     let mut empty = vec![1.0; cells.count()];
     archive.entries().for_each(|(cell, _)| empty[cell] = 0.0);
+    mean_around(cells, width, empty)
+}
+
+/// The mean of a value around each cell, weighted likewise.
+pub(crate) fn mean_around(cells: &Cells, width: f64, values: Vec<f32>) -> Vec<f32> {
     match cells {
-        Cells::Grid(grid) => smoothed_on_grid(grid, width, empty),
-        Cells::Cvt(_) => smoothed_around(&Spacing::of(cells), width, &empty),
+        Cells::Grid(grid) => smoothed_on_grid(grid, width, values),
+        Cells::Cvt(_) => smoothed_around(&Spacing::of(cells), width, &values),
     }
 }
 
-fn smoothed_on_grid(grid: &Grid, width: f64, mut empty: Vec<f32>) -> Vec<f32> {
+fn smoothed_on_grid(grid: &Grid, width: f64, mut field: Vec<f32>) -> Vec<f32> {
     // A Gaussian in several dimensions is separable.
     let mut stride = 1;
     for &dim in grid.dims().iter().rev() {
-        empty = smoothed(&empty, &gaussian(width, dim), dim, stride);
+        field = smoothed(&field, &gaussian(width, dim), dim, stride);
         stride *= dim;
     }
-    empty
+    field
 }
 
 /// Weights at distances 0, 1, …, up to three standard deviations and at most the length of the dimension.

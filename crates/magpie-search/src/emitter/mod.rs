@@ -16,7 +16,7 @@ use crate::error::SearchError;
 use crate::evaluator::EvaluatedPolicy;
 use iso_line::IsoLine;
 pub use iso_line::IsoLineConfig;
-use ppga::{Ppga, PpgaReport};
+use ppga::{Policies, Ppga, PpgaReport};
 pub use turn::{Part, Setup, Turn};
 
 /// Proposes policies and learns from the results.
@@ -109,6 +109,9 @@ pub(crate) fn candidates(name: EmitterName, config: &SearchConfig, measures: usi
 /// Builds an emitter by name, with its own `seed`.
 pub(crate) fn build(name: EmitterName, setup: &Setup, seed: u64) -> Result<Box<dyn Emitter>, SearchError> {
     Ok(match name {
+        EmitterName::Ppga if setup.config.policies > 1 || setup.config.climbers > 0 => {
+            Box::new(Policies::new(setup, seed)?)
+        }
         EmitterName::Ppga => Box::new(Ppga::new(setup, seed)?),
         EmitterName::IsoLine => Box::new(IsoLine::new(setup.config.emitter.iso_line)),
     })

@@ -8,7 +8,9 @@ settings! {
         /// Widths of the hidden layers of the reward network g and of the shaping network h.
         hidden: Vec<usize> = vec![100, 100], in 1..=4096;
         /// Output that serves as the reward.
-        reward: AirlReward = AirlReward::LogOdds, parity "the published code also offers f and g";
+        reward: AirlReward = AirlReward::LogOdds, magpie AirlReward::Advantage;
+        /// What g sees of a step; h always sees states.
+        inputs: AirlInputs = AirlInputs::StateAction, since "0.1.0" before "state_action";
         /// Set h(s') to 0 at true terminations.
         mask_terminal: bool = true, parity "the published code does not";
         /// Learning rate of Adam. Lower it if the discriminator's accuracies on expert and policy rows both stay near 1.
@@ -28,11 +30,21 @@ settings! {
 words! {
     /// The output that serves as the reward.
     pub enum AirlReward {
-        /// log D - log(1 - D), as in the paper.
+        /// log D - log(1 - D) = f - log π, as in the paper. With σ near 1, log π adds several nats of noise to every step.
         LogOdds = "log_odds",
-        /// f, which leaves out the policy's log-probability.
+        /// f, which leaves out the policy's log-probability, as in the library imitation.
         Advantage = "advantage",
         /// g, which leaves out the shaping as well.
         Reward = "reward",
+    }
+}
+
+words! {
+    /// What the reward network g of AIRL sees of a step.
+    pub enum AirlInputs {
+        /// Observation and action.
+        StateAction = "state_action",
+        /// The observation.
+        State = "state",
     }
 }

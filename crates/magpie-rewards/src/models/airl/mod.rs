@@ -4,7 +4,7 @@
 //! f        g(s, a) + γ h(s') - h(s)       h(s') is 0 after a termination
 //! D        eᶠ / (eᶠ + π(a|s)),  its logit is f - log π
 //! loss     cross-entropy of D + w mean (‖∇ f(x̂)‖ - 1)²,  x̂ an interpolation of rows (s, a, s')
-//! reward   log D - log(1 - D) = f - log π
+//! reward   log D - log(1 - D) = f - log π, or f, or g
 //! ```
 
 mod config;
@@ -30,7 +30,7 @@ use crate::record::Record;
 use crate::shape::scalar_shape;
 use crate::trained::Trained;
 use crate::transitions::{Needs, Transitions};
-pub use config::{AirlConfig, AirlReward};
+pub use config::{AirlConfig, AirlInputs, AirlReward};
 use learning::{Pass, Triple};
 
 const NAME: &str = ModelName::Airl.name();
@@ -42,6 +42,8 @@ pub(crate) struct Airl {
     /// γ.
     gamma: f32,
     sizes: Sizes,
+    /// What g sees: without actions, their size is 0.
+    seen: Sizes,
     isa: Isa,
     state: Trained,
     networks: Networks,
@@ -85,14 +87,18 @@ impl Airl {
         isa: Isa,
         draws: &mut Draws,
     ) -> Result<Airl, RewardError> {
-        let g = scalar_shape("airl.hidden", sizes.observation + sizes.action, &config.hidden)?;
+        let seen = match config.inputs {
+            AirlInputs::StateAction => sizes,
+            AirlInputs::State => Sizes { action: 0, ..sizes },
+        };
+        let g = scalar_shape("airl.hidden", seen.observation + seen.action, &config.hidden)?;
         let h = scalar_shape("airl.hidden", sizes.observation, &config.hidden)?;
         let mut first = init::xavier(&g, draws);
         first.extend(init::xavier(&h, draws));
         let networks = Networks { g: Network::new(&g, isa, true), h: Network::new(&h, isa, true) };
         let state = Trained::new(first);
         let mut model =
-            Airl { config: config.clone(), gamma, sizes, isa, state, networks, pool: Pool::new() };
+            Airl { config: config.clone(), gamma, sizes, seen, isa, state, networks, pool: Pool::new() };
         model.networks.load(&model.state.parameters);
         Ok(model)
     }
@@ -106,13 +112,15 @@ impl Airl {
         raw: &mut Vec<Pack>,
         triple: &mut Triple,
     ) {
-        let Sizes { observation, action } = self.sizes;
-        triple.resize(self.sizes, index.len());
+        let Sizes { observation, action } = self.seen;
+        triple.resize(self.seen, index.len());
         for (panel, rows) in index.chunks(LANES).enumerate() {
             let pair = &mut triple.pair[panel * (observation + action)..][..observation + action];
             let (before, actions) = pair.split_at_mut(observation);
             normalised(self.isa, transitions.observations, rows, normaliser, raw, before);
-            magpie_nn::rows::gather(self.isa, transitions.actions, action, rows, actions);
+            if action > 0 {
+                magpie_nn::rows::gather(self.isa, transitions.actions, action, rows, actions);
+            }
             triple.before[panel * observation..][..observation].copy_from_slice(before);
             let after = &mut triple.after[panel * observation..][..observation];
             normalised(self.isa, transitions.next_observations, rows, normaliser, raw, after);

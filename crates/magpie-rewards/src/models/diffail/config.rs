@@ -2,12 +2,14 @@
 
 use magpie_settings::{SettingError, When, above_to, settings, words};
 
+use crate::adversarial::Inputs;
+
 settings! {
     /// Settings of DiffAIL.
     pub struct DiffailConfig {
         /// Widths of the hidden layers of the diffusion model.
         hidden: Vec<usize> = vec![100, 100, 100], in 1..=4096;
-        /// Number of diffusion steps (T).
+        /// Number of diffusion steps (T). The paper gives no value; DiffAIL's authors use 10.
         timesteps: usize = 100, in 1..=10_000;
         /// First and last noise variance β of the diffusion; the last one must be above 0.
         beta: [f64; 2] = [1e-4, 2e-2], in 0.0..1.0;
@@ -23,12 +25,19 @@ settings! {
         reward_timesteps: usize = 10, in 1..;
         /// Noise used when computing rewards.
         reward_noise: Noise = Noise::Shared;
+        /// What the discriminator sees of a step. Try `state` or `transition` if it tells expert and policy apart by the noise
+        /// of the policy's actions.
+        inputs: Inputs = Inputs::StateAction, since "0.1.0" before "state_action";
         /// Learning rate of Adam. Lower it if the discriminator's accuracies on expert and policy rows both stay near 1.
         learning_rate: f64 = 3e-4, in above_to(0.0, 1.0);
         /// Expert rows per minibatch; the same number of policy rows is added. The paper gives no value.
         batch_size: usize = 128, in 1..=1 << 20;
-        /// Weight of the gradient penalty (‖gradient‖ − 1)²; 0 turns it off, and the published code uses 10. Raise it if the discriminator
-        /// separates expert and policy perfectly.
+        /// Passes over the thinned demonstrations after every rollout. Raise it if rewards of expert and policy hardly
+        /// differ: DiffAIL's authors make 1000 steps of 256 rows for each 1000 steps of the environment. Time grows in
+        /// proportion.
+        passes: usize = 1, in 1..=10_000, since "0.1.0" before 1;
+        /// Weight of the gradient penalty (‖gradient‖ − 1)²; 0 turns it off. The published code uses 10, DiffAIL's authors
+        /// 0.001. Raise it if the discriminator separates expert and policy perfectly.
         gradient_penalty: f32 = 10.0, in 0.0..;
         /// Continue episodes that end early in an absorbing state until the horizon, and learn its reward too. Turn it on if the sign of the
         /// reward alone teaches the policy to survive or to fall.

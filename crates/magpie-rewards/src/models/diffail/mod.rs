@@ -45,9 +45,9 @@ impl Diffail {
         isa: Isa,
         draws: &mut Draws,
     ) -> Result<Diffail, RewardError> {
-        let DiffailConfig { batch_size, absorbing, .. } = *config;
-        let batches = BatchSpec { batch_size, mix: Mix::Row, absorbing, gamma };
-        Adversarial::new(sizes, isa, batches, |width| {
+        let DiffailConfig { batch_size, passes, inputs, absorbing, .. } = *config;
+        let spec = BatchSpec { batch_size, passes, inputs, mix: Mix::Row, absorbing, gamma };
+        Adversarial::new(sizes, isa, spec, |width| {
             let seed = u64::from(draws.bits()) << 32 | u64::from(draws.bits());
             let predictor = Predictor::new(config, width, isa)?;
             let first = predictor.first_parameters(draws);

@@ -6,7 +6,7 @@
 //! reward   -log(1 - σ(d)) = softplus(d)
 //! ```
 //!
-//! d is a network with the input (normalised observation, action).
+//! d is a network with the input x = (normalised observation, action); [`Inputs`](crate::Inputs) has others.
 
 mod config;
 mod learning;
@@ -40,8 +40,9 @@ impl Gail {
         isa: Isa,
         draws: &mut Draws,
     ) -> Result<Gail, RewardError> {
-        let GailConfig { batch_size, mix, absorbing, .. } = *config;
-        Adversarial::new(sizes, isa, BatchSpec { batch_size, mix, absorbing, gamma }, |width| {
+        let GailConfig { batch_size, inputs, mix, absorbing, .. } = *config;
+        let spec = BatchSpec { batch_size, passes: 1, inputs, mix, absorbing, gamma };
+        Adversarial::new(sizes, isa, spec, |width| {
             let shape = scalar_shape("gail.hidden", width, &config.hidden)?;
             Ok(GailDiscriminator::new(config, shape, isa, |shape| init::xavier(shape, draws)))
         })

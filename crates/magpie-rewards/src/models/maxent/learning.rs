@@ -50,9 +50,10 @@ impl MaxentDiscriminator {
                 square += f64::from(reward * reward) / f64::from(n);
             }
             self.network.backward(input, trace, derivatives, Some(gradient), None);
-            let reward = mean(rewards, rows.count);
-            let loss = f64::from(sign) * reward + 0.5 * f64::from(self.config.reward_l2) * square;
-            health.set_side(side, loss, 0.0, reward);
+            let output = mean(rewards, rows.count);
+            let loss = f64::from(sign) * output + 0.5 * f64::from(self.config.reward_l2) * square;
+            self.pay(rewards);
+            health.set_side(side, loss, 0.0, mean(rewards, rows.count));
         }
         // There is no decision boundary between expert and policy; the midpoint of their means serves as one.
         let border = (health.expert_reward + health.policy_reward) / 2.0;

@@ -2,8 +2,13 @@
 //!
 //! ```text
 //! loss     -(mean r(expert) - mean r(policy)) + ½ reward_l2 (mean r(expert)² + mean r(policy)²)
-//! reward   r
+//! reward   r, or log(1 + eʳ)
 //! ```
+//!
+//! With the plain reward, steps that are unlike the expert's cost something, so that a policy which does badly is paid for
+//! falling: in the first iterations it learns to end its episodes. softplus keeps the order of rows and is never
+//! negative. Unlike a shift, it needs no bound on r, and unlike a cut at 0 it still tells apart rows that are all unlike
+//! the expert's; unlike an absorbing state, it has nothing to learn.
 //!
 //! The policy is trained on r while r is trained against the policy, so that the policy's own rows estimate the
 //! expectation under the current reward. The objective is linear in r and has no maximum without an L2 term. An L2 term
@@ -21,14 +26,14 @@ use magpie_nn::{Network, Shape, Trace, init};
 use magpie_random::Draws;
 use magpie_simd::{Isa, Pack};
 
-use crate::adversarial::{Adversarial, BatchSpec, Discriminator, Mix, Rows};
+use crate::adversarial::{Adversarial, BatchSpec, Discriminator, Inputs, Mix, RewardForm, Rows};
 use crate::error::RewardError;
 use crate::health::Health;
 use crate::models::ModelName;
 use crate::record::Record;
 use crate::shape::scalar_shape;
 use crate::trained::Trained;
-pub use config::MaxentConfig;
+pub use config::{MaxentConfig, MaxentReward};
 use learning::MaxentWork;
 
 /// The model.
@@ -44,8 +49,9 @@ impl Maxent {
         draws: &mut Draws,
     ) -> Result<Maxent, RewardError> {
         let MaxentConfig { batch_size, absorbing, .. } = *config;
-        let batches = BatchSpec { batch_size, mix: Mix::Row, absorbing, gamma };
-        Adversarial::new(sizes, isa, batches, |width| {
+        let (inputs, mix) = (Inputs::StateAction, Mix::Row);
+        let spec = BatchSpec { batch_size, passes: 1, inputs, mix, absorbing, gamma };
+        Adversarial::new(sizes, isa, spec, |width| {
             let shape = scalar_shape("maxent.hidden", width, &config.hidden)?;
             Ok(MaxentDiscriminator::new(config, shape, isa, |shape| init::xavier(shape, draws)))
         })
@@ -73,6 +79,14 @@ impl MaxentDiscriminator {
         network.load(&state.parameters);
         MaxentDiscriminator { config: config.clone(), isa, state, network }
     }
+
+    /// Replaces each output by its reward.
+    fn pay(&self, outputs: &mut [Pack]) {
+        match self.config.reward {
+            MaxentReward::Plain => {}
+            MaxentReward::Softplus => RewardForm::Softplus.apply(self.isa, outputs),
+        }
+    }
 }
 
 impl Discriminator for MaxentDiscriminator {
@@ -86,6 +100,7 @@ impl Discriminator for MaxentDiscriminator {
 
     fn rewards(&self, block: &[Pack], trace: &mut Trace, out: &mut [Pack]) {
         out.copy_from_slice(self.network.forward(block, trace));
+        self.pay(out);
     }
 
     fn work(&self, panels: usize) -> MaxentWork {

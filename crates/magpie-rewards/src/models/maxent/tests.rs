@@ -38,6 +38,13 @@ fn golden_difference_of_means() {
         discriminator.rewards(&rows.policy, &mut discriminator.scratch(rows.panels()), &mut out);
         let got: Vec<f32> = out.iter().flat_map(|pack| pack.0).collect();
         assert_close("r_policy", &got[..rows.count], &golden.values("r_policy"), TOLERANCE);
+        discriminator.config.reward = MaxentReward::Softplus;
+        discriminator.rewards(&rows.policy, &mut discriminator.scratch(rows.panels()), &mut out);
+        let got: Vec<f32> = out.iter().flat_map(|pack| pack.0).collect();
+        let softplus = |r: f32| f64::from(r).exp().ln_1p() as f32;
+        let want: Vec<f32> = golden.values("r_policy").into_iter().map(softplus).collect();
+        assert_close("softplus of r_policy", &got[..rows.count], &want, TOLERANCE);
+        assert!(got.iter().all(|&reward| reward > 0.0), "ending an episode pays");
 
         // Compares the gradient of the L2 term on rewards with finite differences.
         discriminator.config.reward_l2 = 0.7;

@@ -2,7 +2,7 @@
 
 use magpie_settings::{When, above_to, settings, words};
 
-use crate::adversarial::{Mix, RewardForm};
+use crate::adversarial::{Inputs, Mix, RewardForm};
 
 settings! {
     /// Settings of VAIL.
@@ -21,6 +21,9 @@ settings! {
         /// Step size of the dual update of β (1e-5 in Peng et al.); 0 keeps β constant. Raise it if reward_kl stays
         /// above `information`.
         beta_step: f64 = 1e-5, in 0.0..;
+        /// What the discriminator sees of a step. Try `state` or `transition` if it tells expert and policy apart by the noise
+        /// of the policy's actions.
+        inputs: Inputs = Inputs::StateAction, since "0.1.0" before "state_action";
         /// Learning rate of Adam. Lower it if the discriminator's accuracies on expert and policy rows both stay near 1.
         learning_rate: f64 = 3e-4, in above_to(0.0, 1.0);
         /// Expert rows per minibatch; the same number of policy rows is added. The paper gives no value.

@@ -43,8 +43,9 @@ impl Vail {
         isa: Isa,
         draws: &mut Draws,
     ) -> Result<Vail, RewardError> {
-        let VailConfig { batch_size, mix, absorbing, .. } = *config;
-        Adversarial::new(sizes, isa, BatchSpec { batch_size, mix, absorbing, gamma }, |width| {
+        let VailConfig { batch_size, inputs, mix, absorbing, .. } = *config;
+        let spec = BatchSpec { batch_size, passes: 1, inputs, mix, absorbing, gamma };
+        Adversarial::new(sizes, isa, spec, |width| {
             let head = Shape::new(&[config.code_size, 1], Activation::Identity, Activation::Identity);
             let head = head.map_err(|_| bad_widths("vail.hidden", &config.hidden))?;
             VailDiscriminator::new(config, width, isa, |encoder| {

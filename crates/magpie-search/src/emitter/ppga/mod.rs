@@ -9,9 +9,10 @@
 //! ```
 //!
 //! With `intermediate_policies`, the policies that the copies and the search policy pass through in training are
-//! proposed too.
+//! proposed too. Several search policies can take turns ([`Policies`]).
 
 mod gradients;
+mod policies;
 mod restart;
 mod stall;
 
@@ -26,7 +27,7 @@ use magpie_random::Stream;
 use serde::{Deserialize, Serialize};
 
 use super::{Batch, Emitter, Part, Setup, Told, Turn};
-use crate::config::SearchConfig;
+use crate::config::{Restarts, SearchConfig, Walk};
 use crate::error::{SearchError, TrainingError};
 use crate::evaluator::elite_policy;
 use crate::measure_shaping::MeasureShaping;
@@ -34,7 +35,8 @@ use crate::phase::{Phase, PhaseOutput, PhaseStats};
 use crate::record::{decode, encode};
 use crate::reward_mixer::RewardMixer;
 use gradients::Gradients;
-use restart::RestartTarget;
+pub(super) use policies::Policies;
+use restart::{Past, RestartTarget};
 use stall::StallDetector;
 
 /// A critic with its optimiser state and the normaliser of its value targets.
@@ -84,8 +86,32 @@ pub struct PpgaState {
     pub restart_targets: Vec<usize>,
 }
 
+/// What a search policy is for.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Role {
+    walk: Walk,
+    restarts: Restarts,
+    patience: u32,
+}
+
+impl Role {
+    /// Explores as configured.
+    fn explorer(config: &SearchConfig) -> Role {
+        let restarts = match (config.restarts, config.curiosity.weight != 0.0) {
+            (Restarts::Auto, true) => Restarts::Frontier,
+            (Restarts::Auto, false) => Restarts::Random,
+            (chosen, _) => chosen,
+        };
+        Role { walk: config.walk, restarts, patience: config.patience }
+    }
+
+    /// Climbs. It does not mind how slowly the archive grows, because that mostly depends on new cells.
+    const CLIMBER: Role = Role { walk: Walk::Objective, restarts: Restarts::Best, patience: 0 };
+}
+
 /// The emitter.
 pub(super) struct Ppga {
+    role: Role,
     state: PpgaState,
     step: Step,
     restart: bool,
@@ -103,7 +129,12 @@ enum Step {
 }
 
 impl Ppga {
+    /// A single search policy that explores.
     pub fn new(setup: &Setup, seed: u64) -> Result<Ppga, SearchError> {
+        Ppga::with_role(Role::explorer(&setup.config), setup, seed)
+    }
+
+    fn with_role(role: Role, setup: &Setup, seed: u64) -> Result<Ppga, SearchError> {
         let (networks, measures) = (&setup.networks, setup.env.measure_size());
         let mut draws = Stream::new(seed, "xnes start").draws(0, 0);
         let state = PpgaState {
@@ -114,7 +145,7 @@ impl Ppga {
             stall: StallDetector::from(0.0),
             restart_targets: Vec::new(),
         };
-        Ok(Ppga { state, step: Step::Branch, restart: false, report: None })
+        Ok(Ppga { role, state, step: Step::Branch, restart: false, report: None })
     }
 
     /// The search policy at the start of the iteration.
@@ -179,10 +210,12 @@ impl Ppga {
         branches: &Told,
     ) -> Result<(), SearchError> {
         let learned = self.state.xnes.tell(coefficients, &branches.insertion.values());
-        let walk_coefficients = walk_coefficients(&self.state.xnes);
+        let config = &turn.setup.config;
+        let walk_coefficients = walk_coefficients(self.role.walk, &self.state.xnes, config.objective_floor);
         self.state.agent = agent;
         let (score, iterations) = (turn.metrics().qd_score_offset, turn.iteration + 1);
-        let stalled = self.state.stall.has_stalled(score, iterations, turn.setup.config.patience);
+        let patience = patience(self.role.patience, config.patience_growth, self.state.restarts);
+        let stalled = self.state.stall.has_stalled(score, iterations, patience, config.min_walks);
         // The search restarts if no branch was accepted, the search has stalled or xNES has collapsed. It then skips
         // the walk, whose result would be discarded, unless there is no elite to restart from.
         let accepted = branches.insertion.accepted();
@@ -228,7 +261,8 @@ impl Ppga {
         let config = &turn.setup.config;
         let shaping = MeasureShaping::new(&turn.setup.env, config.measure_shaping);
         let coefficients = coefficients.iter().map(|&c| c as f32).collect();
-        let mixer = RewardMixer::new(coefficients, &shaping, config.environments as usize);
+        let mixer = RewardMixer::new(coefficients, &shaping, config.environments as usize)
+            .with_bonus_apart(!config.curiosity.weighted);
         let factory = turn.trainers(Part::Walk);
         let trainer = factory.trainer(self.state.agent.clone(), 0..config.environments);
         let phase = Phase::new(vec![trainer], vec![mixer], config.intermediate_policies);
@@ -244,11 +278,10 @@ impl Ppga {
         let mut draws = turn.draws("restart");
         let PpgaState { agent, xnes, restarts, stall, restart_targets, .. } = &mut self.state;
         let (archives, config) = (turn.archives, &turn.setup.config);
-        let target = match config.curiosity.seeks_frontier() {
-            true => RestartTarget::draw(archives, &config.curiosity, restart_targets, &mut draws),
-            false => None,
-        };
-        restart_targets.extend(target.as_ref().map(|target| target.cell));
+        let past = Past { earlier: restart_targets, restarts: *restarts, iteration: turn.iteration + 1 };
+        let target =
+            RestartTarget::choose(self.role.restarts, archives, &config.curiosity, &past, &mut draws);
+        restart_targets.extend(target.iter().filter(|target| target.frontier).map(|target| target.cell));
         let elite = match &target {
             Some(target) => archives.elite(target.cell),
             None => archives.random_elite(&mut draws),
@@ -393,7 +426,7 @@ impl Emitter for Ppga {
         if let Some((_, what)) = fits.into_iter().find(|(fits, _)| !fits) {
             return Err(SearchError::Foreign(what));
         }
-        *self = Ppga { state, step: Step::Branch, restart: false, report: None };
+        *self = Ppga { role: self.role, state, step: Step::Branch, restart: false, report: None };
         Ok(())
     }
 }
@@ -405,12 +438,23 @@ impl PpgaState {
     }
 }
 
-/// The mean of xNES with |c₀| in place of c₀, which is the paper's objective for the search policy: a walk is never
-/// rewarded for a low objective.
-fn walk_coefficients(xnes: &Xnes) -> Vec<f64> {
+/// In a mixture, the mean of xNES with |c₀|, at least `floor`, in place of c₀, which is the paper's objective for the search
+/// policy: a walk is never rewarded for a low objective.
+fn walk_coefficients(walk: Walk, xnes: &Xnes, floor: f64) -> Vec<f64> {
     let mut coefficients = xnes.mean().to_vec();
-    coefficients[0] = coefficients[0].abs();
+    match walk {
+        Walk::Mixture => coefficients[0] = coefficients[0].abs().max(floor),
+        Walk::Objective => {
+            coefficients.fill(0.0);
+            coefficients[0] = 1.0;
+        }
+    }
     coefficients
+}
+
+/// The patience after some restarts; none stays none.
+fn patience(first: u32, growth: f64, restarts: u64) -> u32 {
+    if first == 0 { 0 } else { first.saturating_add((growth * restarts as f64) as u32) }
 }
 
 #[cfg(test)]
@@ -420,6 +464,29 @@ mod tests {
     #[test]
     fn a_walk_is_never_paid_for_doing_badly() {
         let xnes = Xnes::new(vec![-0.5, -1.5, 2.0], 1.0).unwrap();
-        assert_eq!(walk_coefficients(&xnes), [0.5, -1.5, 2.0]);
+        assert_eq!(walk_coefficients(Walk::Mixture, &xnes, 0.0), [0.5, -1.5, 2.0]);
+        assert_eq!(walk_coefficients(Walk::Mixture, &xnes, 0.7), [0.7, -1.5, 2.0]);
+        assert_eq!(walk_coefficients(Walk::Objective, &xnes, 0.7), [1.0, 0.0, 0.0]);
+    }
+
+    #[test]
+    fn where_to_restart_follows_curiosity_unless_said() {
+        let env = magpie_envs::Environment::new("hopper", magpie_envs::Options::default()).unwrap();
+        let restarts = |restarts, weight| {
+            let mut config = SearchConfig { restarts, ..SearchConfig::paper(&env) };
+            config.curiosity.weight = weight;
+            Role::explorer(&config).restarts
+        };
+        assert_eq!(
+            [0.0, 2.0].map(|weight| restarts(Restarts::Auto, weight)),
+            [Restarts::Random, Restarts::Frontier]
+        );
+        assert_eq!([0.0, 2.0].map(|weight| restarts(Restarts::Promise, weight)), [Restarts::Promise; 2]);
+    }
+
+    #[test]
+    fn patience_grows_with_restarts_where_there_is_any() {
+        assert_eq!([0, 1, 4, 10].map(|restarts| patience(3, 0.5, restarts)), [3, 3, 5, 8]);
+        assert_eq!((patience(0, 0.5, 10), patience(3, 1e3, u64::MAX)), (0, u32::MAX));
     }
 }

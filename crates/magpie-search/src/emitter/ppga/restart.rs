@@ -1,33 +1,75 @@
-//! Where a search restarts after it has stalled: from a random elite, or from an elite next to empty cells, with xNES
-//! directed at those cells.
+//! Where a search restarts after it has stalled.
 //!
-//! A random elite is often surrounded by occupied cells, where there is no curiosity bonus. The quality of the elite
-//! does not matter: searches that restarted from good elites next to poorer cells found few new ones. And some empty
-//! cells can never be reached, because no robot walks without its feet on the ground. Therefore the search remembers
-//! its restart targets and avoids them later.
+//! A random elite is often surrounded by occupied cells, where there is no curiosity bonus. **At the frontier** it has empty
+//! cells beside it, and xNES is directed at those. Its quality does not matter there: searches that restarted from good
+//! elites next to poorer cells found few new ones. And some empty cells can never be reached, because no robot walks
+//! without its feet on the ground. Therefore the search remembers these targets and avoids them later.
+//!
+//! In a full archive what is left is to improve elites. A **promising** one is good and lies where elites have improved
+//! lately: what was trained there was not yet as good as it gets.
 
 use magpie_qd::{ArchivePair, Cells, Grid};
 use magpie_random::Draws;
 
-use crate::bonus::{Spacing, empty_share, nearness};
-use crate::config::Curiosity;
+use crate::bonus::{Spacing, empty_share, mean_around, nearness};
+use crate::config::{Curiosity, Restarts};
 
 /// Norm of the measure coefficients after a restart, as large as they get in the paper's draws.
 const REACH: f64 = 2.0;
 
-/// An elite next to empty cells.
+/// Iterations after which an improvement counts half.
+const HALF_LIFE: f64 = 10.0;
+
+/// The best elites are one in this many.
+const BEST: usize = 20;
+
+/// An elite to restart from.
 pub(super) struct RestartTarget {
     /// Its cell.
     pub cell: usize,
+    /// Whether it was chosen for the empty cells next to it.
+    pub frontier: bool,
     /// Coefficients of the measures that lead to the empty cells; `None` if there is no such direction.
     pub heading: Option<Vec<f64>>,
 }
 
+/// What a restart depends on, beside the archives.
+pub(super) struct Past<'a> {
+    /// Cells at the frontier where the search has restarted.
+    pub earlier: &'a [usize],
+    /// The number of restarts.
+    pub restarts: u64,
+    /// The number of this iteration, from 1.
+    pub iteration: u64,
+}
+
 impl RestartTarget {
+    /// Draws an elite of the soft archive. `None` stands for a random one.
+    pub fn choose(
+        restarts: Restarts,
+        archives: &ArchivePair,
+        config: &Curiosity,
+        past: &Past<'_>,
+        draws: &mut Draws,
+    ) -> Option<RestartTarget> {
+        let elite = |cell| RestartTarget { cell, frontier: false, heading: None };
+        match restarts {
+            Restarts::Random | Restarts::Auto => None,
+            Restarts::Best => best(archives, draws).map(elite),
+            Restarts::Alternate if past.restarts % 2 == 1 => {
+                promising(archives, config.width, past.iteration, draws).map(elite)
+            }
+            Restarts::Promise => promising(archives, config.width, past.iteration, draws).map(elite),
+            Restarts::Frontier | Restarts::Alternate => {
+                RestartTarget::at_frontier(archives, config, past.earlier, draws)
+            }
+        }
+    }
+
     /// Draws an elite of the soft archive in proportion to e / (1 + n)², where e is the share of empty cells around it
     /// and n the number of `earlier` targets there, weighted by distance. The configuration gives the reference archive
     /// and the width of the neighbourhood. Returns `None` if no elite has empty cells around it.
-    pub fn draw(
+    fn at_frontier(
         archives: &ArchivePair,
         config: &Curiosity,
         earlier: &[usize],
@@ -48,8 +90,38 @@ impl RestartTarget {
             Cells::Grid(grid) => slope_on_grid(grid, &empty, cell)?,
             Cells::Cvt(_) => slope_around(&spacing, &empty, cell),
         };
-        Some(RestartTarget { cell, heading: of_reach(heading) })
+        Some(RestartTarget { cell, frontier: true, heading: of_reach(heading) })
     }
+}
+
+/// Draws an elite of the soft archive in proportion to i · q, where i is the mean of 2^(-age/10) over the cells around it,
+/// with the ages of their elites in iterations, and q its objective, from 0 for the lowest to 1 for the highest.
+fn promising(archives: &ArchivePair, width: f64, iteration: u64, draws: &mut Draws) -> Option<usize> {
+    let soft = archives.soft();
+    let mut improved = vec![0.0; archives.cells().count()];
+    for (cell, entry) in soft.entries() {
+        let age = iteration.saturating_sub(entry.provenance.iteration) as f64;
+        improved[cell] = (-age / HALF_LIFE).exp2() as f32;
+    }
+    let improved = mean_around(archives.cells(), width, improved);
+    let objectives = || soft.entries().map(|(_, entry)| entry.objective);
+    let (lowest, highest) =
+        (objectives().fold(f64::INFINITY, f64::min), objectives().fold(f64::NEG_INFINITY, f64::max));
+    let quality =
+        |objective: f64| if highest > lowest { (objective - lowest) / (highest - lowest) } else { 1.0 };
+    let worth = |(cell, entry): (usize, &magpie_qd::Entry)| {
+        (cell, f64::from(improved[cell]) * quality(entry.objective))
+    };
+    in_proportion(&soft.entries().map(worth).collect::<Vec<_>>(), draws)
+}
+
+/// Draws one of the best twentieth of the soft archive's elites.
+fn best(archives: &ArchivePair, draws: &mut Draws) -> Option<usize> {
+    let mut ranked: Vec<(usize, f64)> =
+        archives.soft().entries().map(|(cell, entry)| (cell, entry.objective)).collect();
+    ranked.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let some = ranked.len().div_ceil(BEST) as u32;
+    ranked.get(draws.below(some) as usize).map(|&(cell, _)| cell)
 }
 
 /// Draws an item in proportion to its weight; `None` if all weights are 0.
@@ -108,27 +180,91 @@ mod tests {
 
     /// An archive whose occupied cells are those whose coordinates satisfy `is_filled`.
     fn archives(dims: &[usize], is_filled: impl Fn(&[usize]) -> bool) -> ArchivePair {
+        archives_of(dims, |at| is_filled(at).then_some((1.0, 1)))
+    }
+
+    /// An archive with these objectives, found in these iterations.
+    fn archives_of(dims: &[usize], elite: impl Fn(&[usize]) -> Option<(f64, u64)>) -> ArchivePair {
         let grid = Grid::new(dims.to_vec(), vec![0.0; dims.len()], vec![1.0; dims.len()]).unwrap();
         let rule = Acceptance::Soft { learning_rate: 0.5, threshold_min: 0.0 };
         let mut archives = ArchivePair::new(grid.clone(), rule, 1, 1).unwrap();
-        for cell in (0..grid.count()).filter(|&cell| is_filled(&grid.coordinates(cell).unwrap())) {
+        for cell in 0..grid.count() {
+            let Some((objective, iteration)) = elite(&grid.coordinates(cell).unwrap()) else { continue };
             let candidate = Candidate {
                 solution: &[0.0],
                 extra: &[0.0],
-                objective: 1.0,
+                objective,
                 measures: &grid.centre(cell).unwrap(),
                 length: 1.0,
-                provenance: Provenance { iteration: 1, branch: None },
+                provenance: Provenance { iteration, branch: None },
             };
             archives.add(&[candidate]).unwrap();
         }
         archives
     }
 
+    /// Cells of 200 restarts in iteration 100, after this many.
+    fn cells(restarts: Restarts, archives: &ArchivePair, before: u64) -> Vec<Option<usize>> {
+        let curiosity = Curiosity { width: 1.0, ..Curiosity::default() };
+        let past = Past { earlier: &[], restarts: before, iteration: 100 };
+        let choose = |i| {
+            let mut draws = Stream::new(1, "test").draws(i, 0);
+            RestartTarget::choose(restarts, archives, &curiosity, &past, &mut draws).map(|target| target.cell)
+        };
+        (0..200).map(choose).collect()
+    }
+
+    #[test]
+    fn promise_is_where_good_elites_have_improved_lately() {
+        // Good and new on the left, good and old in the middle, poor and new on the right.
+        let archives = archives_of(&[30, 3], |at| match at[0] {
+            0..10 => Some((100.0, 98)),
+            10..20 => Some((100.0, 2)),
+            _ => Some((1.0, 98)),
+        });
+        let columns = cells(Restarts::Promise, &archives, 0);
+        let left = columns.iter().filter(|cell| cell.unwrap() / 3 < 10).count();
+        assert!(left > 180, "{left}");
+        // If all are alike, any will do.
+        let alike = archives_of(&[10], |_| Some((5.0, 100)));
+        let mut drawn = cells(Restarts::Promise, &alike, 0);
+        drawn.sort_unstable();
+        drawn.dedup();
+        assert_eq!(drawn.len(), 10);
+    }
+
+    #[test]
+    fn the_best_are_one_in_twenty() {
+        let archives = archives_of(&[100], |at| Some(((at[0] * 7 % 100) as f64, 1)));
+        let mut drawn = cells(Restarts::Best, &archives, 0);
+        drawn.sort_unstable();
+        drawn.dedup();
+        let mut best: Vec<Option<usize>> = (95..100).map(|o| (0..100).find(|c| c * 7 % 100 == o)).collect();
+        best.sort_unstable();
+        assert_eq!(drawn, best);
+    }
+
+    #[test]
+    fn frontier_and_promise_take_turns() {
+        // The frontier is in the middle; what is good and new is at its far end.
+        let archives = archives_of(&[40], |at| match at[0] {
+            0..3 => Some((100.0, 100)),
+            3..20 => Some((1.0, 1)),
+            _ => None,
+        });
+        let far = |before| {
+            cells(Restarts::Alternate, &archives, before).iter().filter(|cell| cell.unwrap() < 10).count()
+        };
+        assert_eq!((far(0), far(1), far(2)), (0, 200, 0));
+        assert!(cells(Restarts::Random, &archives, 0).iter().all(Option::is_none));
+    }
+
     fn targets(archives: &ArchivePair, earlier: &[usize]) -> Vec<RestartTarget> {
         let curiosity = Curiosity { width: 3.0, ..Curiosity::default() };
-        let draw =
-            |i| RestartTarget::draw(archives, &curiosity, earlier, &mut Stream::new(1, "test").draws(i, 0));
+        let draw = |i| {
+            let mut draws = Stream::new(1, "test").draws(i, 0);
+            RestartTarget::at_frontier(archives, &curiosity, earlier, &mut draws)
+        };
         (0..200).filter_map(draw).collect()
     }
 
@@ -142,7 +278,7 @@ mod tests {
             let near = targets.iter().filter(|target| (6..14).contains(&column(target))).count();
             // A uniform draw over all ten columns would give 80.
             assert!(near > 150, "{near}");
-            for RestartTarget { cell, heading } in targets {
+            for RestartTarget { cell, heading, .. } in targets {
                 let heading = heading.expect("a slope");
                 let [along, across] = heading[..] else { panic!("{heading:?}") };
                 assert!(sign * along > 1.99 && across.abs() < 0.1, "{heading:?} in cell {cell}");

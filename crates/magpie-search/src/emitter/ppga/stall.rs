@@ -25,20 +25,26 @@ impl StallDetector {
         StallDetector { scores: VecDeque::from([score]) }
     }
 
+    /// Leaves out the growth of the archive while others had their turns.
+    pub fn leave_out(&mut self, growth: f64) {
+        self.scores.iter_mut().for_each(|score| *score += growth);
+    }
+
     /// Records the score after an iteration (the search has made `iterations` in total) and returns whether the last
     /// `patience` iterations together gained less than a fifth of the average for as many iterations. A `patience` of 0
-    /// never reports a stall.
-    pub fn has_stalled(&mut self, score: f64, iterations: u64, patience: u32) -> bool {
-        let patience = patience as usize;
+    /// never reports a stall, and none is reported before `min_walks` walks, one in each iteration but the current one.
+    pub fn has_stalled(&mut self, score: f64, iterations: u64, patience: u32, min_walks: u32) -> bool {
+        let (patience, walks) = (patience as usize, min_walks as usize);
         if patience == 0 {
             return false;
         }
         self.scores.push_back(score);
-        if self.scores.len() <= patience {
+        let least = if walks > 0 { patience.max(walks + 1) } else { patience };
+        if self.scores.len() <= least {
             return false;
         }
-        self.scores.drain(..self.scores.len() - 1 - patience);
-        let gained = (score - self.scores[0]) / patience as f64;
+        self.scores.drain(..self.scores.len() - 1 - least);
+        let gained = (score - self.scores[least - patience]) / patience as f64;
         // A score below zero, which lacks an offset, has no meaningful mean growth; then any gain is enough.
         gained <= STANDSTILL * score.max(0.0) / iterations as f64
     }
@@ -51,8 +57,9 @@ mod tests {
     /// Iterations, from 1, at which scores that begin at 0 have stalled.
     fn stalls(patience: u32, scores: &[f64]) -> Vec<usize> {
         let mut growth = StallDetector::from(0.0);
-        let stalled =
-            |(i, &score): (usize, &f64)| growth.has_stalled(score, i as u64 + 1, patience).then_some(i + 1);
+        let stalled = |(i, &score): (usize, &f64)| {
+            growth.has_stalled(score, i as u64 + 1, patience, 0).then_some(i + 1)
+        };
         scores.iter().enumerate().filter_map(stalled).collect()
     }
 
@@ -81,7 +88,25 @@ mod tests {
     #[test]
     fn after_a_restart_there_is_patience_anew() {
         let mut growth = StallDetector::from(100.0);
-        assert!(!growth.has_stalled(100.0, 11, 2));
-        assert!(growth.has_stalled(100.0, 12, 2));
+        assert!(!growth.has_stalled(100.0, 11, 2, 0));
+        assert!(growth.has_stalled(100.0, 12, 2, 0));
+    }
+
+    #[test]
+    fn a_search_policy_makes_its_walks_before_it_has_stalled() {
+        let first = |patience, min_walks| {
+            let mut growth = StallDetector::from(100.0);
+            (1..20).find(|&n| growth.has_stalled(100.0, 10 + n, patience, min_walks)).unwrap()
+        };
+        // In iteration n there have been n - 1 walks.
+        assert_eq!([first(2, 0), first(2, 1), first(2, 2), first(2, 5), first(4, 2)], [2, 2, 3, 6, 4]);
+    }
+
+    #[test]
+    fn the_growth_of_others_is_left_out() {
+        let mut growth = StallDetector::from(100.0);
+        assert!(!growth.has_stalled(110.0, 11, 2, 0));
+        growth.leave_out(1000.0);
+        assert!(growth.has_stalled(1110.0, 12, 2, 0), "ten in two iterations of a mean of ninety");
     }
 }
