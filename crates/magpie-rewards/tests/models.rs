@@ -5,7 +5,8 @@ use std::ops::ControlFlow;
 use magpie_nn::normaliser::{Frozen, Moments, RunningMeanStd};
 use magpie_random::Stream;
 use magpie_rewards::{
-    Inputs, ModelName, RewardConfig, RewardError, RewardModel, Sizes, Transitions, airl::AirlInputs, build,
+    Inputs, ModelName, RewardConfig, RewardError, RewardModel, Sizes, Transitions, airl::AirlInputs,
+    airl::AirlReward, build,
 };
 use magpie_settings::{Method, Settings};
 
@@ -104,9 +105,13 @@ fn variants() -> Vec<RewardConfig> {
             config
         })
     });
-    let mut states = of(Method::Magpie, ModelName::Airl);
-    states.airl.inputs = AirlInputs::State;
-    methods.chain(seen).chain([states]).collect()
+    let airl = [(AirlInputs::State, AirlReward::Advantage), (AirlInputs::StateAction, AirlReward::Softplus)];
+    let airl = airl.map(|(inputs, reward)| {
+        let mut config = of(Method::Magpie, ModelName::Airl);
+        (config.airl.inputs, config.airl.reward) = (inputs, reward);
+        config
+    });
+    methods.chain(seen).chain(airl).collect()
 }
 
 fn make(config: &RewardConfig, expert: &Data) -> Box<dyn RewardModel> {

@@ -8,7 +8,7 @@ settings! {
         /// Widths of the hidden layers of the reward network g and of the shaping network h.
         hidden: Vec<usize> = vec![100, 100], in 1..=4096;
         /// Output that serves as the reward.
-        reward: AirlReward = AirlReward::LogOdds, magpie AirlReward::Advantage;
+        reward: AirlReward = AirlReward::LogOdds;
         /// What g sees of a step; h always sees states.
         inputs: AirlInputs = AirlInputs::StateAction, since "0.1.0" before "state_action";
         /// Set h(s') to 0 at true terminations.
@@ -32,10 +32,13 @@ words! {
     pub enum AirlReward {
         /// log D - log(1 - D) = f - log π, as in the paper. With σ near 1, log π adds several nats of noise to every step.
         LogOdds = "log_odds",
-        /// f, which leaves out the policy's log-probability, as in the library imitation.
+        /// f, which leaves out the policy's log-probability. It settles near log π, far below 0 for a noisy policy, so that
+        /// falling pays: the library imitation, which pays f, subtracts its running mean.
         Advantage = "advantage",
         /// g, which leaves out the shaping as well.
         Reward = "reward",
+        /// log(1 + e^(f − mean log π)), with the mean over the rollout: log odds without the noise of log π, and never negative.
+        Softplus = "softplus",
     }
 }
 

@@ -9,7 +9,7 @@ use magpie_nn::{Gradient, Network, Tangent, Trace};
 use magpie_simd::{LANES, Pack};
 
 use super::{AirlConfig, AirlReward, Networks};
-use crate::adversarial::{Penalty, Side, Slopes, cross_entropy};
+use crate::adversarial::{Penalty, Side, Slopes, cross_entropy, softplus};
 use crate::health::Health;
 use crate::panels::mean;
 
@@ -141,6 +141,7 @@ impl Pass {
     pub fn loss(&mut self, networks: &Networks, config: &AirlConfig, gamma: f32) -> Health {
         let mut health = Health::default();
         self.gradients.iter_mut().for_each(Gradient::clear);
+        let typical = mean(&self.policy.opponent, self.policy.count);
         for side in [Side::Expert, Side::Policy] {
             let Pass { expert, policy, pair, before, after, gradients, logits, .. } = &mut *self;
             let triple = if side == Side::Expert { expert } else { policy };
@@ -160,6 +161,13 @@ impl Pass {
                 AirlReward::LogOdds => mean(logits, triple.count),
                 AirlReward::Advantage => mean(logits, triple.count) + mean(&triple.opponent, triple.count),
                 AirlReward::Reward => mean(g_out, triple.count),
+                AirlReward::Softplus => {
+                    let rows =
+                        logits.iter().zip(&triple.opponent).flat_map(|(d, o)| d.0.into_iter().zip(o.0));
+                    let worth =
+                        |(logit, opponent): (f32, f32)| softplus(f64::from(logit + opponent) - typical);
+                    rows.take(triple.count).map(worth).sum::<f64>() / triple.count.max(1) as f64
+                }
             };
             let (loss, accuracy) = cross_entropy(side, logits, triple.count);
             health.set_side(side, loss, accuracy, reward);

@@ -4,7 +4,7 @@
 //! f        g(s, a) + γ h(s') - h(s)       h(s') is 0 after a termination
 //! D        eᶠ / (eᶠ + π(a|s)),  its logit is f - log π
 //! loss     cross-entropy of D + w mean (‖∇ f(x̂)‖ - 1)²,  x̂ an interpolation of rows (s, a, s')
-//! reward   log D - log(1 - D) = f - log π, or f, or g
+//! reward   log D - log(1 - D) = f - log π, or f, or g, or softplus(f - mean log π)
 //! ```
 
 mod config;
@@ -19,7 +19,7 @@ use magpie_nn::{Network, Trace, init};
 use magpie_random::Draws;
 use magpie_simd::{Isa, LANES, Pack};
 
-use crate::adversarial::Batches;
+use crate::adversarial::{Batches, softplus};
 use crate::blocks;
 use crate::error::RewardError;
 use crate::health::Health;
@@ -165,6 +165,13 @@ impl Airl {
     }
 }
 
+/// Replaces each f by log(1 + e^(f - mean log π)).
+fn softplus_above(log_probs: &[f32], f: &mut [f32]) {
+    let sum: f64 = log_probs.iter().map(|&p| f64::from(p)).sum();
+    let typical = sum / log_probs.len().max(1) as f64;
+    f.iter_mut().for_each(|f| *f = softplus(f64::from(*f) - typical) as f32);
+}
+
 impl RewardModel for Airl {
     fn name(&self) -> &'static str {
         NAME
@@ -193,6 +200,9 @@ impl RewardModel for Airl {
                 copy_rows(rewards, out);
             },
         );
+        if self.config.reward == AirlReward::Softplus {
+            softplus_above(transitions.log_probs, out);
+        }
         blocks::finite(NAME, out)
     }
 

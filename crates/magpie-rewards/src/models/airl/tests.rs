@@ -82,6 +82,19 @@ fn golden_losses_gradients_and_rewards() {
                 let name = format!("{form}_{name}");
                 assert_close(&name, &got, &golden.values(&name), TOLERANCE);
             }
+
+            // The same with PyTorch's f and log π.
+            let log_probs = golden.values("policy_logpi");
+            let mut got = golden.values(&format!("{form}_reward_f_policy"));
+            let typical = log_probs.iter().sum::<f32>() / log_probs.len() as f32;
+            let want: Vec<f32> = got.iter().map(|f| (f - typical).exp().ln_1p()).collect();
+            softplus_above(&log_probs, &mut got);
+            assert_close("softplus", &got, &want, TOLERANCE);
+            // Health says what is paid.
+            let config = AirlConfig { reward: AirlReward::Softplus, ..config.clone() };
+            let paid = pass.loss(&model.networks, &config, GAMMA).policy_reward as f32;
+            let mean = want.iter().sum::<f32>() / want.len() as f32;
+            assert_close("mean reward", &[paid], &[mean], TOLERANCE);
         }
     }
 }
