@@ -20,7 +20,7 @@ pub fn count(number: impl TryInto<u64>, noun: &str) -> String {
     match (number, noun.strip_suffix("ry")) {
         (1, _) => format!("1 {noun}"),
         (_, Some(start)) => format!("{number} {start}ries"),
-        (_, None) if noun.ends_with("ch") => format!("{number} {noun}es"),
+        (_, None) if noun.ends_with("anch") => format!("{number} {noun}es"),
         (_, None) => format!("{number} {noun}s"),
     }
 }
@@ -51,9 +51,14 @@ mod tests {
 
     #[test]
     fn one_is_singular() {
-        let counted =
-            [count(0_u32, "step"), count(1_u64, "branch"), count(2_usize, "branch"), count(3_u8, "entry")];
-        assert_eq!(counted, ["0 steps", "1 branch", "2 branches", "3 entries"]);
+        let zero_to_four = [
+            count(0_u32, "step"),
+            count(1_u64, "branch"),
+            count(2_usize, "branch"),
+            count(3_u8, "entry"),
+            count(4_u8, "epoch"),
+        ];
+        assert_eq!(zero_to_four, ["0 steps", "1 branch", "2 branches", "3 entries", "4 epochs"]);
     }
 
     #[test]
