@@ -166,7 +166,21 @@ records! {
         seconds_left: Option<f64>,
     }
 
-    /// `train`, `ppo` and `sweep`: all that was planned has been done. In a sweep, each finished run and at last the whole.
+    /// `train`, `sweep` and `settle`: solutions of the archive have been evaluated again.
+    Settling = "settling" {
+        /// the round, from 1
+        round: u32,
+        /// whether the archive is verified, after all rounds
+        verifying: bool,
+        /// solutions evaluated in this round
+        done: usize,
+        /// solutions to evaluate in this round
+        of: usize,
+        /// environment steps so far
+        steps: u64,
+    }
+
+    /// `train`, `ppo`, `sweep` and `settle`: all that was planned has been done. In a sweep, each finished run and at last the whole.
     Finished = "finished" {
         /// name of the run in a sweep
         run: Option<String>,
@@ -314,8 +328,8 @@ records! {
         seed: u64,
         /// the archive as stored
         stored: Scores,
-        /// the archive that the elites make now: the corrected one, if the world is their own
-        corrected: Scores,
+        /// the archive that the elites make now: the verified one, if the world is their own
+        verified: Scores,
         /// elites that now fall in another cell
         moved: usize,
         /// folder in which the result was kept for `report`
@@ -386,8 +400,12 @@ records! {
         cells: usize,
         /// cells along each dimension; `null` for a tessellation
         grid: Option<Vec<usize>>,
-        /// what the elites reach
+        /// what the elites reach in fresh episodes, if that has been found out: by settling, or `eval`
+        verified: Option<Verified>,
+        /// what the elites reach, as stored
         scores: Scores,
+        /// mean number of episodes of an elite; `null` in files of earlier versions
+        mean_episodes: Option<f64>,
         /// what the offset QD-Score adds for each step
         qd_offset: f64,
         /// cell of the best elite
@@ -556,7 +574,9 @@ records! {
         iterations: u64,
         /// environment steps made
         steps: u64,
-        /// what the elites reach
+        /// what the elites reach in fresh episodes, if the archive has been settled
+        verified: Option<Verified>,
+        /// what the elites reach, as stored in the archive
         scores: Scores,
         /// the archive
         archive: String,
@@ -566,6 +586,16 @@ records! {
         metrics: String,
         /// what the reward was learned from, if returns are known
         learned_from: Option<LearnedFrom>,
+    }
+
+    /// What the elites of an archive reach in episodes that were not used to choose them.
+    Verified {
+        /// episodes of each elite
+        episodes: u32,
+        /// seed of the episodes
+        seed: u64,
+        /// the archive that they make
+        scores: Scores,
     }
 
     /// Demonstrations beside the archive.
@@ -694,6 +724,12 @@ records! {
         name: String,
         /// what it means
         meaning: String,
+    }
+}
+
+impl From<&magpie_run::Reevaluation> for Verified {
+    fn from(found: &magpie_run::Reevaluation) -> Verified {
+        Verified { episodes: found.episodes, seed: found.seed, scores: (&found.metrics).into() }
     }
 }
 

@@ -123,7 +123,7 @@ fn elites_run_again() {
     let (_temporary, folder) = finished();
     let path = folder.to_str().unwrap();
     let all = succeed(&["eval", path, "--all", "--episodes", "2"]);
-    for word in ["stored", "corrected", "QD-Score", "coverage"] {
+    for word in ["stored", "verified", "QD-Score", "coverage"] {
         assert!(all.contains(word), "{word} is missing: {all}");
     }
     let best = succeed(&["eval", path, "--best", "--episodes", "2"]);
@@ -194,10 +194,10 @@ fn a_changed_world_is_named_by_every_command_and_corrects_nothing() {
     let info = succeed(&["archive", "info", path]);
     assert!(info.contains(&format!("world            {world}")), "{info}");
     let own = succeed(&["eval", path, "--episodes", "1"]);
-    assert!(own.contains(world) && own.contains("corrected") && own.contains("1 episode each"), "{own}");
+    assert!(own.contains(world) && own.contains("verified") && own.contains("1 episode each"), "{own}");
     let other = succeed(&["eval", path, "--episodes", "1", "--friction", "1"]);
     assert!(other.contains(&format!("the elites were found in another world: {world}")), "{other}");
-    assert!(!other.contains("corrected"), "{other}");
+    assert!(!other.contains("verified"), "{other}");
     assert!(other.contains("world: leg_joint × 0.7"), "{other}");
 }
 

@@ -1,7 +1,7 @@
 //! A full humanoid archive fits in 600 MB. It is the only test of its binary, because the allocator counts for the
 //! whole process.
 
-use magpie_qd::{Acceptance, ArchivePair, Candidate, Grid, Provenance};
+use magpie_qd::{Acceptance, ArchivePair, Candidate, Evidence, Grid, Provenance};
 use peak_alloc::PeakAlloc;
 
 #[global_allocator]
@@ -32,6 +32,7 @@ fn full_humanoid_archive_fits_in_600_megabytes() {
                 objective,
                 measures,
                 length: 1000.0,
+                evidence: Evidence::ONE,
                 provenance: Provenance { iteration: iteration as u64, branch: Some(branch as u32) },
             };
             let measures = centres.iter().map(Vec::as_slice);
