@@ -155,7 +155,6 @@ fn print(
             out,
             "verified         QD-Score {score:.1}, coverage {coverage:.2} % ({episodes} for each elite)"
         )?;
-        writeln!(out, "stored")?;
     }
     writeln!(out, "elites           {} (coverage {:.2} %)", m.elites, 100.0 * m.coverage)?;
     writeln!(out, "QD-Score         {:.1}", m.qd_score)?;

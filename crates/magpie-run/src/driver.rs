@@ -79,7 +79,7 @@ pub trait Kind: Sized {
     }
 
     /// Takes back what was written after the last iteration, because the run goes on.
-    fn goes_on(_directory: &RunDirectory, _metrics: &Metrics) -> Result<(), RunError> {
+    fn goes_on(_metrics: &Metrics) -> Result<(), RunError> {
         Ok(())
     }
 
@@ -291,7 +291,7 @@ impl<K: Kind> Run<K> {
         run.saves.note(Written { checkpoint: 0, results });
         if !run.is_finished() {
             finished::forget(&run.directory)?;
-            K::goes_on(&run.directory, &run.metrics)?;
+            K::goes_on(&run.metrics)?;
         }
         Ok(run)
     }

@@ -167,6 +167,9 @@ impl ArchivePair {
     /// Pools further evaluations of stored solutions, given by their slots ([`Elite::slot`]). A solution whose pooled
     /// measures lie in another cell moves there and competes; one that loses, or has no cell, is removed.
     pub fn pool(&mut self, more: &BTreeMap<usize, Entry>) -> Result<Pooled, Error> {
+        if more.is_empty() {
+            return Ok(Pooled::default());
+        }
         let (pooled, changed, movers) = self.result.pool(&self.cells, more, &mut self.solutions)?;
         for cell in changed {
             match self.result.entry(cell) {

@@ -27,7 +27,6 @@ mod rows;
 mod sealed;
 mod writer;
 
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use magpie_qd::Solutions;
@@ -86,14 +85,6 @@ pub(crate) fn save_sealed(path: &Path, record: &impl Serialize) -> Result<(), Ru
 pub(crate) fn load_sealed<T: DeserializeOwned>(path: &Path) -> Option<T> {
     let file = sealed::Sealed::open(path, RECORD_LINE).ok()?.ok()?;
     postcard::from_bytes(&file.rest().ok()?).ok()
-}
-
-/// Removes a file of a checkpoint, if it is there.
-pub(crate) fn remove(path: &Path) -> Result<(), RunError> {
-    match std::fs::remove_file(path) {
-        Err(reason) if reason.kind() != ErrorKind::NotFound => Err(RunError::io(path, "deleting")(reason)),
-        _ => Ok(()),
-    }
 }
 
 /// How the file of such a record begins.

@@ -23,13 +23,6 @@ pub(crate) const COLUMNS: &[Entry] = &[
     ),
     Entry::new("coverage", "0 to 1", "share of occupied cells", |p| p.report.metrics.coverage)
         .known_as("QD/coverage (%)", 100.0),
-    Entry::new(
-        "verified_qd_score",
-        "return",
-        "the QD-Score that the elites make in fresh episodes, after settling: in the last row of a run that was settled",
-        |_| f64::NAN,
-    ),
-    Entry::new("verified_coverage", "0 to 1", "the coverage that they make, likewise", |_| f64::NAN),
     Entry::new("best", "return", "highest objective", |p| p.report.metrics.best.unwrap_or(f64::NAN))
         .known_as("QD/best score", 1.0),
     Entry::new("mean", "return", "mean objective of the elites", |p| {
@@ -37,6 +30,13 @@ pub(crate) const COLUMNS: &[Entry] = &[
     })
     .known_as("QD/average performance", 1.0),
     Entry::new("elites", "cells", "occupied cells", |p| p.report.metrics.elites as f64),
+    Entry::new(
+        "verified_qd_score",
+        "return",
+        "the QD-Score that the elites make in fresh episodes, after settling: in the last row of a run that was settled",
+        |_| f64::NAN,
+    ),
+    Entry::new("verified_coverage", "0 to 1", "the coverage that they make, likewise", |_| f64::NAN),
     Entry::new(
         "new_cells",
         "cells",

@@ -126,8 +126,8 @@ impl Kind for Searching {
         Some(self.search.state().archives.solutions())
     }
 
-    fn goes_on(directory: &RunDirectory, metrics: &Metrics) -> Result<(), RunError> {
-        settle::forget(directory, metrics)
+    fn goes_on(metrics: &Metrics) -> Result<(), RunError> {
+        settle::forget(metrics)
     }
 
     fn results(&self, config: &Config) -> Result<WriteResults, RunError> {

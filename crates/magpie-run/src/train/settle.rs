@@ -11,8 +11,7 @@ use magpie_search::{Effort, Settling, SettlingProgress, SettlingRecord, Verified
 
 use super::run::{ARCHIVE, TrainRun};
 use crate::archive::{ArchiveOutline, load_outline, save_archive};
-use crate::checkpoint::{self, load_sealed, save_sealed};
-use crate::directory::RunDirectory;
+use crate::checkpoint::{load_sealed, save_sealed};
 use crate::error::RunError;
 use crate::finished;
 use crate::metrics::Metrics;
@@ -119,8 +118,7 @@ impl TrainRun {
     }
 }
 
-/// Takes back what settling has left, because the search goes on.
-pub(super) fn forget(directory: &RunDirectory, metrics: &Metrics) -> Result<(), RunError> {
-    checkpoint::remove(&directory.file(FILE))?;
+/// Takes back what settling has written into the table, because the search goes on. The record says of which iteration it is.
+pub(super) fn forget(metrics: &Metrics) -> Result<(), RunError> {
     metrics.fill_last(&COLUMNS, &[f64::NAN; 2])
 }
