@@ -4,6 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use magpie_learn::Actions;
+use magpie_run::Reevaluation;
 use magpie_run::operations::{
     ArchiveInfo, ExportFormat, ExportOptions, OpenArchive, archive_info, export_archive, open_outline,
 };
@@ -63,8 +64,14 @@ pub fn run(args: &Args, output: Output) -> anyhow::Result<()> {
             let folder = if info.run.is_dir() { Some(&*info.run) } else { info.run.parent() };
             let world = outline.about.world.seen_from_outside(folder.unwrap_or(Path::new(""))).in_words();
             let found = archive_info(&outline);
-            let event = describe(info.run.display().to_string(), &found, world.clone());
-            Ok(output.result(&event, |out| print(out, &found, world.as_deref()))?)
+            // One that cannot be read, or is about another archive, says nothing of this one.
+            let verified = folder.and_then(|folder| Reevaluation::load(folder).ok().flatten());
+            let verified = verified.filter(|verified| verified.is_of(&outline));
+            let event = json::Archive {
+                verified: verified.as_ref().map(json::Verified::from),
+                ..describe(info.run.display().to_string(), &found, world.clone())
+            };
+            Ok(output.result(&event, |out| print(out, &found, verified.as_ref(), world.as_deref()))?)
         }
         Command::Export(export) => {
             let open = OpenArchive::open(&export.run)?;
@@ -98,7 +105,9 @@ fn describe(run: String, info: &ArchiveInfo, world: Option<String>) -> json::Arc
         iteration: info.iteration,
         cells: info.cells,
         grid: info.grid.clone(),
+        verified: None,
         scores: (&info.metrics).into(),
+        mean_episodes: info.episodes,
         qd_offset: info.qd_offset,
         best_cell: info.best.as_ref().map(|best| best.cell.clone()),
         best_iteration: info.best.as_ref().map(|best| best.iteration),
@@ -109,7 +118,12 @@ fn describe(run: String, info: &ArchiveInfo, world: Option<String>) -> json::Arc
     }
 }
 
-fn print(out: &mut impl Write, info: &ArchiveInfo, world: Option<&str>) -> std::io::Result<()> {
+fn print(
+    out: &mut impl Write,
+    info: &ArchiveInfo,
+    verified: Option<&Reevaluation>,
+    world: Option<&str>,
+) -> std::io::Result<()> {
     let m = &info.metrics;
     let iterations = count(info.iteration, "iteration");
     writeln!(out, "{}, measured by {}, after {iterations}", info.task, info.measure)?;
@@ -134,6 +148,14 @@ fn print(out: &mut impl Write, info: &ArchiveInfo, world: Option<&str>) -> std::
     for (j, (name, [low, high])) in info.names.iter().zip(&info.ranges).enumerate() {
         writeln!(out, "  measure {j}      {name}, {low} to {high}")?;
     }
+    if let Some(Reevaluation { metrics, episodes, .. }) = verified {
+        let (score, coverage) = (metrics.qd_score, 100.0 * metrics.coverage);
+        let episodes = count(*episodes, "fresh episode");
+        writeln!(
+            out,
+            "verified         QD-Score {score:.1}, coverage {coverage:.2} % ({episodes} for each elite)"
+        )?;
+    }
     writeln!(out, "elites           {} (coverage {:.2} %)", m.elites, 100.0 * m.coverage)?;
     writeln!(out, "QD-Score         {:.1}", m.qd_score)?;
     writeln!(out, "QD-Score, offset {:.1} ({} added per step)", m.qd_score_offset, info.qd_offset)?;
@@ -145,6 +167,9 @@ fn print(out: &mut impl Write, info: &ArchiveInfo, world: Option<&str>) -> std::
     writeln!(out, "best             {objective:.1} in cell {cell}, found in iteration {iteration}")?;
     writeln!(out, "mean             {mean:.1}")?;
     writeln!(out, "mean length      {length:.1} steps")?;
+    if let Some(episodes) = info.episodes {
+        writeln!(out, "episodes         {episodes:.1} for each elite in the mean")?;
+    }
     let sizes: Vec<String> = info.actor.sizes().iter().map(usize::to_string).collect();
     writeln!(out, "parameters       {} a policy, layers {}", info.parameters, sizes.join("–"))?;
     let manner = match info.actions {

@@ -4,9 +4,12 @@ use std::io::Write;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
+use magpie_qd::Metrics;
 use magpie_rewards::ModelName;
+use magpie_run::Reevaluation;
 use magpie_run::operations::instability_of_search;
-use magpie_run::train::{Progress, TrainRun, row};
+use magpie_run::train::{Progress, SettledArchive, TrainRun, row};
+use magpie_search::SettlingProgress;
 use magpie_settings::Method;
 
 use crate::json;
@@ -15,13 +18,14 @@ use crate::output::Output;
 use crate::session::{self, Stop};
 use crate::words::{count, duration, or_dash, quoted};
 
-/// Iterates until the run is finished or interrupted. What was found is then saved and drawn.
+/// Iterates until the run is finished or interrupted. What was found is then saved, drawn and, at the end of a run, settled.
+/// Returns whether the run has come to its end.
 pub fn drive(
     run: &mut TrainRun,
     stop: &Stop,
     display: &mut Display,
     mut seconds_left: impl FnMut(&Progress) -> f64,
-) -> anyhow::Result<()> {
+) -> anyhow::Result<bool> {
     let mut drawn = false;
     while !run.is_finished() && !stop.requested() {
         let progress = run.iterate()?;
@@ -36,7 +40,11 @@ pub fn drive(
     if !run.is_finished() {
         display.check_physics(run)?;
     }
-    Ok(run.finish()?)
+    let mut settling = SettlingDisplay::new(stop, display.output);
+    Ok(run.finish_with(&mut |progress| {
+        display.close();
+        settling.show(progress)
+    })?)
 }
 
 /// Mentions what people who resume a run, or name their own demonstrations, may not expect.
@@ -87,26 +95,54 @@ pub fn world_of(run: &TrainRun) -> magpie_run::EnvOverrides {
 /// What a search has found so far, for programs.
 pub fn result(run: &TrainRun) -> json::SearchResult {
     let state = run.search().state();
+    let found = Found::of(run);
     let file = |name: &str| run.directory().file(name).display().to_string();
     json::SearchResult {
         task: run.config().task.clone(),
         iterations: state.iteration,
         steps: state.env_steps,
-        scores: (&run.search().metrics()).into(),
+        verified: found.verified.as_ref().map(json::Verified::from),
+        scores: (&found.stored).into(),
         archive: file("archive.safetensors"),
         picture: file("plots/archive.png"),
         metrics: file("metrics.csv"),
-        learned_from: learned_from(run),
+        learned_from: learned_from(run, &found),
+    }
+}
+
+/// What the archive of a run holds.
+struct Found {
+    /// As stored.
+    stored: Metrics,
+    /// What its elites are worth in fresh episodes, if the run has been settled.
+    verified: Option<Reevaluation>,
+    /// Returns of the elites, as stored.
+    returns: Vec<f64>,
+}
+
+impl Found {
+    fn of(run: &TrainRun) -> Found {
+        match run.settled() {
+            Some(SettledArchive { stored, verified }) => Found {
+                stored: stored.metrics(),
+                verified: Some(verified),
+                returns: stored.elites.iter().map(|elite| elite.objective).collect(),
+            },
+            None => Found {
+                stored: run.search().metrics(),
+                verified: None,
+                returns: run.search().state().archives.elites().map(|elite| elite.entry.objective).collect(),
+            },
+        }
     }
 }
 
 /// How the archive compares with what it was learned from, where the true returns of that are known.
-fn learned_from(run: &TrainRun) -> Option<json::LearnedFrom> {
+fn learned_from(run: &TrainRun, found: &Found) -> Option<json::LearnedFrom> {
     let columns = run.demonstrations()?.columns();
     let episodes = &columns.episodes;
     let returns: Vec<f64> = episodes.iter().map(|episode| episode.true_return).collect::<Option<_>>()?;
     let return_min = returns.iter().copied().reduce(f64::min)?;
-    let elites = run.search().state().archives.elites();
     Some(json::LearnedFrom {
         demonstrations: returns.len(),
         every: run.config().reward.thinning,
@@ -117,7 +153,7 @@ fn learned_from(run: &TrainRun) -> Option<json::LearnedFrom> {
             .about
             .foreign
             .is_none()
-            .then(|| elites.filter(|elite| elite.entry.objective >= return_min).count()),
+            .then(|| found.returns.iter().filter(|&&objective| objective >= return_min).count()),
     })
 }
 
@@ -125,39 +161,48 @@ fn learned_from(run: &TrainRun) -> Option<json::LearnedFrom> {
 pub fn summary(out: &mut impl Write, run: &TrainRun) -> std::io::Result<()> {
     let path = run.directory().path();
     let (folder, typed) = (path.display(), quoted(path));
-    let (m, made) = (run.search().metrics(), run.search().state().iteration);
-    writeln!(
-        out,
-        "{} after {}: {} of {} cells filled ({:.1} %), QD-Score {:.0}{}, best return {}, mean {}",
-        run.config().task,
-        count(made, "iteration"),
-        m.elites,
-        run.search().state().archives.cells().count(),
-        100.0 * m.coverage,
-        m.qd_score,
-        with_offset(run),
-        or_dash(m.best, 0),
-        or_dash(m.mean, 0),
-    )?;
-    if let Some(learned) = learned_from(run) {
+    let (found, made) = (Found::of(run), run.search().state().iteration);
+    let cells = run.search().state().archives.cells().count();
+    let scores = |m: &Metrics| {
+        format!(
+            "{} of {cells} cells filled ({:.1} %), QD-Score {:.0}{}, best return {}, mean {}",
+            m.elites,
+            100.0 * m.coverage,
+            m.qd_score,
+            with_offset(run, m),
+            or_dash(m.best, 0),
+            or_dash(m.mean, 0),
+        )
+    };
+    let title = format!("{} after {}", run.config().task, count(made, "iteration"));
+    match &found.verified {
+        Some(verified) => {
+            writeln!(out, "{title}")?;
+            let episodes = count(verified.episodes, "fresh episode");
+            writeln!(out, "verified {} ({episodes} for each elite)", scores(&verified.metrics))?;
+            writeln!(out, "stored   {}", scores(&found.stored))?;
+        }
+        None => writeln!(out, "{title}: {}", scores(&found.stored))?,
+    }
+    if let Some(learned) = learned_from(run, &found) {
         writeln!(out, "learned  {}", beside_demonstrations(&learned))?;
     }
     writeln!(out, "archive  {folder}/archive.safetensors")?;
     writeln!(out, "picture  {folder}/plots/archive.png")?;
     writeln!(out, "metrics  {folder}/metrics.csv")?;
     if !run.is_finished() {
-        return writeln!(out, "Interrupted. To continue: magpie train --resume {typed}");
+        return Ok(());
     }
     writeln!(out, "next     magpie eval {typed} · magpie archive info {typed}")?;
     writeln!(out, "further  magpie train --resume {typed} --iterations {}", 2 * made)
 }
 
 /// The score that only grows, in parentheses, where the other may fall: more than one elite in ten has a negative return.
-fn with_offset(run: &TrainRun) -> String {
+fn with_offset(run: &TrainRun, m: &Metrics) -> String {
     let archives = &run.search().state().archives;
     let negative = archives.elites().filter(|elite| elite.entry.objective < 0.0).count();
-    match 10 * negative > run.search().metrics().elites {
-        true => format!(" ({:.0} with offset)", run.search().metrics().qd_score_offset),
+    match 10 * negative > archives.result().len() {
+        true => format!(" ({:.0} with offset)", m.qd_score_offset),
         false => String::new(),
     }
 }
@@ -208,6 +253,32 @@ impl<'a> Preparation<'a> {
                 .say(&format!("training the {model} reward model: epoch {done} of {total}, loss {loss:.4}"));
             let model = model.to_string();
             self.output.progress(&json::Preparation { model, epochs: done, of: total, loss });
+        }
+        if self.stop.requested() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+}
+
+/// How far settling is: a line for each tenth of a round.
+pub struct SettlingDisplay<'a> {
+    stop: &'a Stop,
+    output: Output,
+    /// Round and tenth of the last line.
+    last: Option<(u32, bool, usize)>,
+}
+
+impl<'a> SettlingDisplay<'a> {
+    pub fn new(stop: &'a Stop, output: Output) -> SettlingDisplay<'a> {
+        SettlingDisplay { stop, output, last: None }
+    }
+
+    pub fn show(&mut self, progress: SettlingProgress) -> ControlFlow<()> {
+        let SettlingProgress { round, verifying, done, of, steps } = progress;
+        let tenth = Some((round, verifying, 10 * done / of.max(1)));
+        if self.last != tenth {
+            self.last = tenth;
+            let stage = if verifying { "verifying".to_owned() } else { format!("settling, round {round}") };
+            self.output.say(&format!("{stage}: {done} of {of} solutions evaluated again"));
+            self.output.progress(&json::Settling { round, verifying, done, of, steps });
         }
         if self.stop.requested() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
@@ -286,7 +357,7 @@ impl Display {
             seconds_left: Some(seconds_left),
         });
         let columns = [
-            format!("QD-Score {:9.0}{}", m.qd_score, with_offset(run)),
+            format!("QD-Score {:9.0}{}", m.qd_score, with_offset(run, &m)),
             format!("coverage {:5.2} %", 100.0 * m.coverage),
             format!("best {:>7}", or_dash(m.best, 1)),
             format!("mean {:>7}", or_dash(m.mean, 1)),

@@ -28,7 +28,7 @@ pub struct Args {
     /// was.
     #[arg(required = true, value_name = "RUN|FOLDER")]
     runs: Vec<PathBuf>,
-    /// Of an archive, all elites: the corrected QD-Score and coverage beside the stored ones. This is the default if no
+    /// Of an archive, all elites: the verified QD-Score and coverage beside the stored ones. This is the default if no
     /// elite is named. In the run's own world, with elites acting as when they were found, the result is kept as
     /// reevaluation.csv for `magpie report`.
     #[arg(long, conflicts_with_all = ["best", "cell"])]
@@ -57,7 +57,7 @@ pub struct Args {
     /// Of an archive: write a CSV file with one line per elite, stored and evaluated again.
     #[arg(long, value_name = "FILE")]
     table: Option<PathBuf>,
-    /// Of whole archives, keep the corrected one beside each as archive-verified.safetensors: every elite in its new cell,
+    /// Of whole archives, keep the verified one beside each as archive-verified.safetensors: every elite in its new cell,
     /// with its new return and measures.
     #[arg(long, conflicts_with_all = ["best", "cell"])]
     save: bool,
@@ -191,7 +191,7 @@ fn of_one(args: &Args, run: &Path) -> anyhow::Result<One> {
     let open = OpenArchive::open(run)?;
     let options = args.options(episodes, open.world());
     let evaluation = evaluate_archive(&open, Selection::All, &options)?;
-    let Some(now) = &evaluation.corrected else {
+    let Some(now) = &evaluation.verified else {
         return Ok(One::Skipped("its archive is empty".to_owned()));
     };
     let stored = open.archive.metrics();
@@ -227,7 +227,7 @@ fn of_one(args: &Args, run: &Path) -> anyhow::Result<One> {
 /// What the numbers of now are called: they correct the stored ones only if nothing else has changed.
 fn heading(open: &OpenArchive, evaluation: &ArchiveEvaluation<'_>) -> &'static str {
     let as_found = evaluation.other_world.is_none() && evaluation.actions == open.archive.about.actions;
-    if as_found { "corrected" } else { "now" }
+    if as_found { "verified" } else { "now" }
 }
 
 fn of_archive(args: &Args, run: &Path, output: Output) -> anyhow::Result<()> {
@@ -281,19 +281,17 @@ fn of_archive(args: &Args, run: &Path, output: Output) -> anyhow::Result<()> {
         }
     };
     let of = Evaluated { run, options: &options, world: &world, own_world: evaluation.other_world.is_none() };
-    match (&evaluation.corrected, &evaluation.elites[..]) {
-        (Some(corrected), _) => {
-            output.result(&of.all(archive, &evaluation, corrected, kept.clone()), |out| {
-                print_all(out, &open, &evaluation, corrected, &of)?;
-                if args.save {
-                    writeln!(out, "the corrected archive is in {}", verified.display())?;
-                }
-                match kept {
-                    Some(folder) => writeln!(out, "kept for `magpie report` in {folder}"),
-                    None => Ok(()),
-                }
-            })?
-        }
+    match (&evaluation.verified, &evaluation.elites[..]) {
+        (Some(metrics), _) => output.result(&of.all(archive, &evaluation, metrics, kept.clone()), |out| {
+            print_all(out, &open, &evaluation, metrics, &of)?;
+            if args.save {
+                writeln!(out, "the verified archive is in {}", verified.display())?;
+            }
+            match kept {
+                Some(folder) => writeln!(out, "kept for `magpie report` in {folder}"),
+                None => Ok(()),
+            }
+        })?,
         (None, [(elite, now)]) => output
             .result(&of.one(&archive.about, elite, now, evaluation.actions), |out| {
                 print_one(out, &archive.about, elite, now, &evaluation, &of)
@@ -321,7 +319,7 @@ impl Evaluated<'_> {
         &self,
         archive: &SavedArchive,
         evaluation: &ArchiveEvaluation<'_>,
-        corrected: &Metrics,
+        verified: &Metrics,
         kept: Option<String>,
     ) -> json::Evaluation {
         json::Evaluation {
@@ -334,7 +332,7 @@ impl Evaluated<'_> {
             actions: evaluation.actions.to_string(),
             seed: self.options.seed,
             stored: (&archive.metrics()).into(),
-            corrected: corrected.into(),
+            verified: verified.into(),
             moved: evaluation.moved,
             kept,
         }

@@ -20,6 +20,7 @@ mod run_args;
 mod screen;
 mod session;
 mod settings;
+mod settle;
 mod shell;
 mod single;
 mod sweep;
@@ -55,6 +56,8 @@ enum Command {
     Train(train::Args),
     /// Run many searches from one file, here or shared by several machines; can be interrupted and resumed.
     Sweep(sweep::Args),
+    /// Settle the archive of a search: evaluate its elites again until each lies in its cell, and verify it.
+    Settle(settle::Args),
     /// Evaluate a trained policy, or elites of an archive, over whole episodes.
     Eval(eval::Args),
     /// Show or export the archive of a search.
@@ -102,6 +105,7 @@ fn main() -> ExitCode {
     let result = isa.and_then(|_| match command {
         Command::Train(args) => train::run(&args, output),
         Command::Sweep(args) => sweep::run(&args, output),
+        Command::Settle(args) => settle::run(&args, output),
         Command::Ppo(args) => ppo::run(&args, output),
         Command::Check(args) => check::run(&args, output),
         Command::Clone(args) => clone::run(&args, output),

@@ -360,10 +360,10 @@ impl Session<'_> {
             overall.seconds_left()
         });
         display.close();
-        driven?;
+        let ended = driven?;
         let (name, folder, found) =
             (Some(run.name.clone()), folder.display().to_string(), Some(result(&search)));
-        if search.is_finished() {
+        if ended {
             output.event(&json::Finished { run: name, folder, search: found, policy: None, sweep: None })?;
             return Ok(End::Done);
         }

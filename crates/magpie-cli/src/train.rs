@@ -108,8 +108,7 @@ pub fn run(args: &Args, output: Output) -> anyhow::Result<ExitCode> {
         pace.left(progress.report.iteration as f64, iterations)
     });
     display.close();
-    driven?;
-    finish(&run, output)
+    finish(&run, driven?, output)
 }
 
 /// `TASK[-MEASURE][-WORLD]-REWARD[-qBONUS][-METHOD][-BUDGET]-SEED`: what is not as usual is in the name, so that runs which
@@ -177,17 +176,19 @@ fn announce(run: &TrainRun, output: Output) {
     }
 }
 
-fn finish(run: &TrainRun, output: Output) -> anyhow::Result<ExitCode> {
+fn finish(run: &TrainRun, ended: bool, output: Output) -> anyhow::Result<ExitCode> {
     let path = run.directory().path();
     let (folder, search) = (path.display().to_string(), Some(result(run)));
-    if run.is_finished() {
+    if ended {
         let event = Finished { run: None, folder, search, policy: None, sweep: None };
         output.result(&event, |out| summary(out, run))?;
         return Ok(ExitCode::SUCCESS);
     }
     let resume = Some(format!("magpie train --resume {}", quoted(path)));
-    output
-        .result(&Interrupted { run: None, folder, resume, search, sweep: None }, |out| summary(out, run))?;
+    output.result(&Interrupted { run: None, folder, resume, search, sweep: None }, |out| {
+        summary(out, run)?;
+        writeln!(out, "Interrupted. To continue: magpie train --resume {}", quoted(path))
+    })?;
     Ok(ExitCode::from(session::INTERRUPTED))
 }
 

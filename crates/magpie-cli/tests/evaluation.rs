@@ -9,7 +9,8 @@ use common::{magpie, said, succeed, text};
 
 /// A search of two iterations.
 fn train(folder: &Path, seed: &str, more: &[&str]) {
-    let small = ["search.environments=48", "search.branches=6", "search.train.rollout_length=24"];
+    let small =
+        ["search.environments=48", "search.branches=6", "search.train.rollout_length=24", "search.settle=0"];
     let sets = small.iter().flat_map(|set| ["--set", set]);
     let named = ["train", "hopper", "--reward", "true", "--seed", seed, "--out", text(folder)];
     succeed(
@@ -75,7 +76,7 @@ fn every_finished_run_below_a_folder_is_evaluated_once() {
     let more = succeed(&["eval", text(folder.path()), "--episodes", "3"]);
     assert_eq!(more.matches("3 episodes each").count(), 2, "{more}");
 
-    // The corrected archive is an archive like any other.
+    // The verified archive is an archive like any other.
     let verified = at("part/a/archive-verified.safetensors");
     let info = succeed(&["archive", "info", text(&verified)]);
     assert!(info.starts_with("hopper, measured by feet_contact, after 2 iterations"), "{info}");
@@ -103,20 +104,20 @@ fn fewer_episodes_and_other_worlds_do_not_pass_for_a_correction() {
     let run = text(&run);
     let kept = || fs::read_to_string(folder.path().join("run/reevaluation.csv")).unwrap();
     let all = succeed(&["eval", run, "--episodes", "3"]);
-    assert!(all.contains("corrected") && all.contains("kept for `magpie report`"), "{all}");
+    assert!(all.contains("verified") && all.contains("kept for `magpie report`"), "{all}");
     let before = kept();
     let output = magpie(&["eval", run, "--episodes", "1"]);
     assert!(output.status.success() && said(&output).contains("has 3 episodes for each elite, and this 1"));
     assert_eq!(kept(), before);
 
     let slippery = succeed(&["eval", run, "--episodes", "1", "--friction", "0.3"]);
-    assert!(!slippery.contains("corrected") && slippery.contains(" now\n"), "{slippery}");
+    assert!(!slippery.contains("verified") && slippery.contains(" now\n"), "{slippery}");
     assert!(slippery.contains("world: friction × 0.3\n"), "{slippery}");
     assert!(slippery.contains("the elites were found in another world: the task as published"), "{slippery}");
     let best = succeed(&["eval", run, "--best", "--episodes", "1", "--friction", "0.3"]);
     assert!(best.contains("world: friction × 0.3"), "{best}");
-    let mean = succeed(&["eval", run, "--episodes", "1", "--actions", "mean"]);
-    assert!(!mean.contains("corrected"), "they did not act as they were found: {mean}");
+    let drawn = succeed(&["eval", run, "--episodes", "1", "--actions", "drawn"]);
+    assert!(!drawn.contains("verified"), "they did not act as they were found: {drawn}");
     let refused = said(&magpie(&["eval", run, "--episodes", "1", "--friction", "0.3", "--save"]));
     assert!(refused.contains("another world"), "{refused}");
     assert_eq!(kept(), before);

@@ -61,7 +61,22 @@ const COLUMNS: [&str; 8] = [
     "search_return",
 ];
 
-/// FNV-1a of all tensors of the archive and of these columns.
+/// Tensors of an archive that tell searches apart; what else is said of the same elites is no other search.
+const TENSORS: [&str; 11] = [
+    "branch",
+    "index",
+    "iteration",
+    "length",
+    "measures",
+    "obs_count",
+    "obs_mean",
+    "obs_var",
+    "objective",
+    "solution",
+    "threshold",
+];
+
+/// FNV-1a of these tensors of the archive and of these columns.
 fn hash(run: &Path) -> u64 {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
     let mut add = |bytes: &[u8]| {
@@ -72,9 +87,8 @@ fn hash(run: &Path) -> u64 {
     let file = std::fs::read(run.join("archive.safetensors")).unwrap();
     let (length, rest) = file.split_first_chunk::<8>().unwrap();
     let (head, body) = rest.split_at(u64::from_le_bytes(*length) as usize);
-    let mut tensors: BTreeMap<String, serde_json::Value> = serde_json::from_slice(head).unwrap();
-    tensors.remove("__metadata__");
-    for (name, tensor) in tensors {
+    let tensors: BTreeMap<String, serde_json::Value> = serde_json::from_slice(head).unwrap();
+    for (name, tensor) in tensors.into_iter().filter(|(name, _)| TENSORS.contains(&name.as_str())) {
         let [start, end] = [0, 1].map(|end| tensor["data_offsets"][end].as_u64().unwrap() as usize);
         add(name.as_bytes());
         add(tensor["shape"].to_string().as_bytes());

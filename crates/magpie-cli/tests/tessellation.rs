@@ -8,7 +8,7 @@ use common::{magpie, said, succeed, text};
 use magpie_envs::{Environment, Options};
 use magpie_learn::Actions;
 use magpie_nn::Shape;
-use magpie_qd::{Acceptance, ArchivePair, Candidate, Cvt, Provenance};
+use magpie_qd::{Acceptance, ArchivePair, Candidate, Cvt, Evidence, Provenance};
 use magpie_random::Stream;
 use magpie_run::{About, EnvOverrides, save_archive};
 
@@ -33,6 +33,7 @@ fn archive() -> (tempfile::TempDir, PathBuf) {
             objective: cell as f64,
             measures: cells.centroid(cell).unwrap(),
             length: 10.0,
+            evidence: Evidence::ONE,
             provenance: Provenance { iteration: 1, branch: None },
         };
         archives.add(&[candidate]).unwrap();

@@ -23,6 +23,8 @@ fn tiny(folder: &Path, more: &[&str]) -> Output {
         "search.branches=6",
         "--set",
         "search.train.rollout_length=24",
+        "--set",
+        "search.settle=0",
         "--out",
         folder.to_str().unwrap(),
     ];
@@ -120,7 +122,7 @@ fn archives_are_described_and_exported() {
     let csv = fs::read_to_string(folder.join("archive.csv")).unwrap();
     let head = csv.lines().next().unwrap();
     assert!(head.starts_with("solution_0,solution_1,"), "{}", &head[..80]);
-    assert!(head.ends_with(",objective,measures_0,threshold,index"));
+    assert!(head.ends_with(",objective,measures_0,threshold,index,episodes,objective_var,measures_var_0"));
     let elites = csv.lines().count() - 1;
     assert!(info.contains(&format!("elites           {elites} ")), "{elites} elites in csv: {info}");
     succeed(&["archive", "export", path, "--format", "npz"]);
@@ -138,7 +140,7 @@ fn elites_run_again() {
     let (_temporary, folder) = finished();
     let path = folder.to_str().unwrap();
     let all = succeed(&["eval", path, "--all", "--episodes", "2"]);
-    for word in ["stored", "corrected", "QD-Score", "coverage"] {
+    for word in ["stored", "verified", "QD-Score", "coverage"] {
         assert!(all.contains(word), "{word} is missing: {all}");
     }
     let best = succeed(&["eval", path, "--best", "--episodes", "2"]);
@@ -158,7 +160,7 @@ fn a_report_has_what_elites_reached_when_they_ran_again() {
     let path = folder.to_str().unwrap();
     // In another world, or acting otherwise, elites do not correct the run's own numbers.
     succeed(&["eval", path, "--episodes", "1", "--friction", "0.5"]);
-    succeed(&["eval", path, "--episodes", "1", "--actions", "mean"]);
+    succeed(&["eval", path, "--episodes", "1", "--actions", "drawn"]);
     assert!(!folder.join("reevaluation.csv").exists());
     let all = succeed(&["eval", path, "--episodes", "1"]);
     let score: f64 = all
@@ -173,12 +175,35 @@ fn a_report_has_what_elites_reached_when_they_ran_again() {
     let said = succeed(&["report", path]);
     assert!(said.contains("1 run compared in") && said.contains("report.html"), "{said}");
     let results = fs::read_to_string(folder.join("report/tables/results.csv")).unwrap();
-    let again = results.lines().find(|line| line.contains("run again")).unwrap();
+    let again = results.lines().find(|line| line.contains(",verified,")).unwrap();
     let found: f64 =
-        again.rsplit_once("run again,1,,1,").unwrap().1.split(',').next().unwrap().parse().unwrap();
+        again.rsplit_once("verified,1,,1,").unwrap().1.split(',').next().unwrap().parse().unwrap();
     assert_eq!(found.round(), score, "{results}");
     let page = fs::read_to_string(folder.join("report/report.html")).unwrap();
-    assert!(page.contains("hopper, feet contact") && !page.contains("have not been run again"));
+    assert!(page.contains("hopper, feet contact") && !page.contains("have not been verified"));
+}
+
+#[test]
+fn a_run_is_settled_at_its_end_and_says_first_what_was_verified() {
+    let temporary = tempfile::tempdir().unwrap();
+    let folder = temporary.path().join("settled");
+    let output = tiny(&folder, &["--set", "search.settle=0.5"]);
+    let summary = String::from_utf8_lossy(&output.stdout).into_owned();
+    let place = |word: &str| summary.find(word).unwrap_or_else(|| panic!("no {word}: {summary}"));
+    assert!(place("\nverified ") < place("\nstored "), "{summary}");
+    assert!(said(&output).contains("verifying: "), "{}", said(&output));
+    let path = folder.to_str().unwrap();
+    assert!(succeed(&["archive", "info", path]).contains("\nverified "));
+    assert!(said(&magpie(&["settle", path])).contains("nothing to do"));
+    let more = succeed(&["settle", path, "--episodes", "3"]);
+    assert!(more.contains("fresh episodes for each elite"), "{more}");
+    let report = succeed(&["report", path]);
+    assert!(report.contains("1 run compared in"), "{report}");
+    let results = fs::read_to_string(folder.join("report/tables/results.csv")).unwrap();
+    assert!(results.find(",verified,") < results.find(",as stored,"), "{results}");
+    // Where a search goes on, it is not settled any more.
+    let on = succeed(&["train", "--resume", path, "--iterations", "3"]);
+    assert!(on.contains("after 3 iterations") && on.contains("\nverified "), "{on}");
 }
 
 /// Resuming the wrong run would be the worst that a hint can bring about.
@@ -209,10 +234,10 @@ fn a_changed_world_is_named_by_every_command_and_corrects_nothing() {
     let info = succeed(&["archive", "info", path]);
     assert!(info.contains(&format!("world            {world}")), "{info}");
     let own = succeed(&["eval", path, "--episodes", "1"]);
-    assert!(own.contains(world) && own.contains("corrected") && own.contains("1 episode each"), "{own}");
+    assert!(own.contains(world) && own.contains("verified") && own.contains("1 episode each"), "{own}");
     let other = succeed(&["eval", path, "--episodes", "1", "--friction", "1"]);
     assert!(other.contains(&format!("the elites were found in another world: {world}")), "{other}");
-    assert!(!other.contains("corrected"), "{other}");
+    assert!(!other.contains("verified"), "{other}");
     assert!(other.contains("world: leg_joint × 0.7"), "{other}");
 }
 

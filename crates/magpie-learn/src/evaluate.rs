@@ -31,12 +31,39 @@ impl Evaluation {
         self.lengths.iter().map(|&l| f64::from(l)).sum::<f64>() / self.lengths.len() as f64
     }
 
+    /// The number of episodes.
+    pub fn episodes(&self) -> u32 {
+        self.returns.len() as u32
+    }
+
+    /// Environment steps of all episodes.
+    pub fn steps(&self) -> u64 {
+        self.lengths.iter().map(|&length| u64::from(length)).sum()
+    }
+
+    /// Sums of squared deviations from the mean: of the return, then of each measure.
+    pub fn squared_deviations(&self) -> Vec<f64> {
+        let sum = |mean: f64, of: &dyn Fn(usize) -> f64| -> f64 {
+            (0..self.returns.len()).map(|episode| (of(episode) - mean).powi(2)).sum()
+        };
+        let returns = sum(self.mean_return(), &|episode| self.returns[episode]);
+        let measures = self.mean_measures().into_iter().enumerate();
+        let measures = measures.map(|(j, mean)| sum(mean, &|episode| self.measures[episode][j]));
+        std::iter::once(returns).chain(measures).collect()
+    }
+
     /// Measures, averaged over episodes.
     pub fn mean_measures(&self) -> Vec<f64> {
         let dims = self.measures.first().map_or(0, Vec::len);
         let count = self.measures.len() as f64;
         (0..dims).map(|d| self.measures.iter().map(|m| m[d]).sum::<f64>() / count).collect()
     }
+}
+
+/// The number of episodes that a policy makes in about the time of `episodes`: a group of lanes takes as long whether all of
+/// them are used or not.
+pub fn full_lanes(episodes: u32) -> u32 {
+    episodes.next_multiple_of(LANES as u32)
 }
 
 /// Runs `episodes` full episodes of each policy. Policies are distributed over the cores; policy i runs in environments
@@ -49,11 +76,25 @@ pub fn evaluate(
     actions: Actions,
     seed: u64,
 ) -> Vec<Evaluation> {
+    evaluate_part(env, networks, policies, 0, episodes, actions, seed)
+}
+
+/// Evaluates some of many policies: the first of `policies` is the `number`-th of all, and does what it does when all are
+/// evaluated at once.
+pub fn evaluate_part(
+    env: &Arc<Environment>,
+    networks: &Networks,
+    policies: &[&Policy],
+    number: u32,
+    episodes: u32,
+    actions: Actions,
+    seed: u64,
+) -> Vec<Evaluation> {
     let isa = Isa::best();
     (0..policies.len())
         .into_par_iter()
         .map(|i| {
-            let first = i as u32 * episodes;
+            let first = (number + i as u32) * episodes;
             let batch = Batch::with_isa(Arc::clone(env), first..first + episodes, seed, isa);
             // A policy whose episodes fill several chunks uses several cores.
             let mut chunks: Vec<_> = batch.into_chunks();

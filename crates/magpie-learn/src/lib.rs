@@ -30,7 +30,7 @@ mod trainer;
 pub use agent::{Agent, Networks, Policy};
 pub use cloning::{Cloning, CloningConfig, CloningData, CloningError, CloningReport, CloningState, Examples};
 pub use config::{StopAfter, TrainConfig};
-pub use evaluate::{Evaluation, evaluate};
+pub use evaluate::{Evaluation, evaluate, evaluate_part, full_lanes};
 pub use learner::{Learner, LearnerFactory, LearnerName, UpdateError, UpdateStats, gae};
 pub use policy_runner::Actions;
 pub use record::{Recording, record};

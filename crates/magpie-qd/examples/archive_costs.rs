@@ -4,7 +4,7 @@
 //! cargo run --release -p magpie-qd --example archive_costs
 //! ```
 
-use magpie_qd::{Acceptance, ArchivePair, Candidate, Cells, Cvt, Error, Grid, Provenance};
+use magpie_qd::{Acceptance, ArchivePair, Candidate, Cells, Cvt, Error, Evidence, Grid, Provenance};
 use magpie_random::Stream;
 use std::hint::black_box;
 use std::time::Instant;
@@ -54,6 +54,7 @@ fn insertion() -> Result<(), Error> {
             objective: if branch < entering { 1e3 + round as f64 } else { 0.0 },
             measures: &centres[cell(round, branch)],
             length: 1000.0,
+            evidence: Evidence::ONE,
             provenance: Provenance { iteration: round as u64, branch: Some(branch as u32) },
         };
         let batch: Vec<Candidate> = (0..BRANCHES).map(candidate).collect();
@@ -158,6 +159,7 @@ fn distinct_solutions() -> Result<(), Error> {
                     objective: *objective,
                     measures,
                     length: 1000.0,
+                    evidence: Evidence::ONE,
                     provenance: Provenance { iteration, branch: Some(branch) },
                 })
                 .collect();

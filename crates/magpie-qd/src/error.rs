@@ -26,6 +26,16 @@ pub enum Error {
     /// The minimum threshold of a soft archive must be finite; an archive without one is elitist.
     #[error("threshold_min {0} is not finite; use the elitist acceptance for an archive without a minimum")]
     ThresholdMin(f64),
+    /// A cell must have room for an elite, and caution cannot be negative.
+    #[error(
+        "{depth} solutions a cell, ranked with a caution of {caution}: at least 1 and a finite number from 0 are needed"
+    )]
+    Ranking {
+        /// Solutions a cell.
+        depth: usize,
+        /// Standard errors that are subtracted.
+        caution: f64,
+    },
     /// A row does not have its declared length.
     #[error("{what} of candidate {row} has {found} values instead of {expected}")]
     Length {

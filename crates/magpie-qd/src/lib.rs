@@ -14,7 +14,7 @@
 //! implements serde's traits and is restored bit for bit.
 //!
 //! ```
-//! use magpie_qd::{Acceptance, ArchivePair, Candidate, Grid, Provenance, QdOffset, Xnes};
+//! use magpie_qd::{Acceptance, ArchivePair, Candidate, Evidence, Grid, Provenance, QdOffset, Xnes};
 //!
 //! # fn main() -> Result<(), magpie_qd::Error> {
 //! let grid = Grid::new(vec![10, 10], vec![-2.0, -2.0], vec![2.0, 2.0])?;
@@ -36,6 +36,7 @@
 //!         objective: -measures[0].powi(2) - measures[1].powi(2),
 //!         measures,
 //!         length: 1000.0,
+//!         evidence: Evidence::ONE,
 //!         provenance: Provenance { iteration: 0, branch: Some(branch as u32) },
 //!     })
 //!     .collect();
@@ -56,11 +57,12 @@ pub mod metrics;
 pub mod select;
 pub mod xnes;
 
-pub use archive::elite::{Candidate, Elite, Entry, Provenance};
+pub use archive::elite::{Candidate, Elite, Entry, Evidence, Provenance};
 pub use archive::outcome::{Insertion, Outcome};
 pub use archive::pair::ArchivePair;
+pub use archive::result::{Pooled, Ranking, ResultArchive};
 pub use archive::solutions::{Row, Solutions};
-pub use archive::{Acceptance, Archive};
+pub use archive::{Acceptance, Archive, Occupancy};
 pub use cells::{Cells, Cvt, EPSILON, Grid};
 pub use error::{Error, Refusal};
 pub use metrics::{Metrics, QdOffset};

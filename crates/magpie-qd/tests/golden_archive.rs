@@ -5,7 +5,8 @@ mod common;
 use common::assert_close;
 use magpie_golden::{Npz, files};
 use magpie_qd::{
-    Acceptance, ArchivePair, Candidate, Cells, Cvt, EPSILON, Grid, Metrics, Outcome, Provenance, QdOffset,
+    Acceptance, ArchivePair, Candidate, Cells, Cvt, EPSILON, Evidence, Grid, Metrics, Outcome, Provenance,
+    QdOffset,
 };
 
 /// The files that must exist; others like them are tested too.
@@ -55,6 +56,7 @@ impl Rows {
             objective: self.objectives[row],
             measures: &self.measures[row * self.measure_dim..][..self.measure_dim],
             length: 1.0,
+            evidence: Evidence::ONE,
             provenance: Provenance { iteration: 0, branch: Some(row as u32) },
         }
     }

@@ -5,7 +5,7 @@ mod common;
 
 use common::assert_close;
 use magpie_golden::Npz;
-use magpie_qd::{Acceptance, ArchivePair, Candidate, Grid, Provenance};
+use magpie_qd::{Acceptance, ArchivePair, Candidate, Evidence, Grid, Provenance};
 
 #[test]
 fn golden_ebc_empty_cells() {
@@ -25,6 +25,7 @@ fn golden_ebc_empty_cells() {
             objective: 1.0,
             measures,
             length: 1.0,
+            evidence: Evidence::ONE,
             provenance: Provenance { iteration: 0, branch: None },
         };
         let batch: Vec<Candidate> = centres.iter().map(|centre| candidate(centre)).collect();

@@ -1,6 +1,11 @@
 //! Properties that must hold for any batches.
 
-use magpie_qd::{Acceptance, ArchivePair, Candidate, Cells, Cvt, Grid, Provenance, QdOffset, Xnes};
+use std::collections::BTreeMap;
+
+use magpie_qd::{
+    Acceptance, ArchivePair, Candidate, Cells, Cvt, Entry, Evidence, Grid, Pooled, Provenance, QdOffset,
+    Ranking, Xnes,
+};
 use magpie_random::Stream;
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -55,6 +60,7 @@ fn add(pair: &mut ArchivePair, points: &[Point]) -> magpie_qd::Insertion {
             objective: point.objective,
             measures: &point.measures,
             length: 100.0,
+            evidence: Evidence::ONE,
             provenance: Provenance { iteration: 0, branch: Some(point.id) },
         })
         .collect();
@@ -64,11 +70,11 @@ fn add(pair: &mut ArchivePair, points: &[Point]) -> magpie_qd::Insertion {
 /// Occupied cells with objectives, and thresholds. Which of several equally good solutions is kept is left out: it is
 /// the first in the batch, which is the only thing that may depend on the order.
 fn scores(pair: &ArchivePair) -> [Vec<(usize, f64)>; 3] {
-    let objectives = |archive: &magpie_qd::Archive| {
-        archive.entries().map(|(cell, entry)| (cell, entry.objective)).collect()
-    };
+    fn objectives<'a>(entries: impl Iterator<Item = (usize, &'a Entry)>) -> Vec<(usize, f64)> {
+        entries.map(|(cell, entry)| (cell, entry.objective)).collect()
+    }
     let thresholds = (0..pair.cells().count()).map(|cell| (cell, pair.soft().threshold(cell))).collect();
-    [objectives(pair.soft()), objectives(pair.result()), thresholds]
+    [objectives(pair.soft().entries()), objectives(pair.result().entries()), thresholds]
 }
 
 proptest! {
@@ -227,4 +233,193 @@ proptest! {
             prop_assert_eq!(cells.index_of(&query).ok(), nearest);
         }
     }
+}
+
+/// A pair whose cells keep several solutions, filled by batches with known spreads.
+fn deep_pair() -> impl Strategy<Value = ArchivePair> {
+    let ranking = (1usize..4, prop_oneof![Just(0.0), Just(1.0)]);
+    (empty_pair(), ranking, vec(points(30), 1..4)).prop_map(|(pair, (depth, caution), batches)| {
+        let mut pair = pair.ranked(Ranking { depth, caution }).unwrap();
+        for batch in &batches {
+            add(&mut pair, batch);
+        }
+        pair
+    })
+}
+
+/// Every stored solution: cell, slot, entry and what its parameters say.
+fn stored(pair: &ArchivePair) -> Vec<(usize, usize, Entry, f32)> {
+    let cells = 0..pair.cells().count();
+    let all = cells.flat_map(|cell| pair.elite(cell).into_iter().chain(pair.runners_up(cell)));
+    all.map(|e| (e.cell, e.slot, e.entry.clone(), e.solution[0])).collect()
+}
+
+fn check(pair: &ArchivePair) -> Result<(), TestCaseError> {
+    let ranking = pair.result().ranking();
+    let all = stored(pair);
+    for of_cell in all.chunk_by(|a, b| a.0 == b.0) {
+        prop_assert!(of_cell.len() <= ranking.depth);
+        prop_assert!(of_cell.is_sorted_by(|a, b| ranking.score(&a.2) >= ranking.score(&b.2)));
+    }
+    let slots: std::collections::BTreeSet<usize> = all.iter().map(|stored| stored.1).collect();
+    prop_assert_eq!((slots.len(), pair.solutions().len()), (all.len(), all.len()));
+    for (cell, _, entry, id) in all {
+        prop_assert_eq!(pair.cells().index_of(&entry.measures), Ok(cell));
+        prop_assert_eq!(entry.provenance.branch.unwrap() as f32, id, "parameters of another solution");
+    }
+    let soft_has_elites = pair.soft().entries().all(|(cell, _)| pair.elite(cell).is_some());
+    prop_assert!(soft_has_elites, "the soft archive occupies a cell without an elite");
+    let postcard = postcard::to_stdvec(pair).unwrap();
+    prop_assert_eq!(&postcard::from_bytes::<ArchivePair>(&postcard).unwrap(), pair);
+    Ok(())
+}
+
+/// Further evaluations of every `nth` stored solution, at the places of `points`.
+fn again(pair: &ArchivePair, nth: usize, points: &[Point]) -> BTreeMap<usize, Entry> {
+    let some = stored(pair).into_iter().step_by(nth).zip(points.iter().cycle());
+    some.map(|((_, slot, entry, _), point)| {
+        let (objective, measures) = (point.objective, point.measures.to_vec());
+        (slot, Entry { objective, measures, episodes: 1 + point.id % 30, ..entry })
+    })
+    .collect()
+}
+
+proptest! {
+    #[test]
+    fn whatever_re_evaluation_says_the_archives_fit_together(
+        mut pair in deep_pair(),
+        rounds in vec((1usize..4, points(20), points(10)), 1..5),
+    ) {
+        check(&pair)?;
+        for (nth, points, batch) in rounds.iter().filter(|(_, points, _)| !points.is_empty()) {
+            let more = again(&pair, *nth, points);
+            let before = stored(&pair);
+            let pooled = pair.pool(&more).unwrap();
+            check(&pair)?;
+            for (_, slot, entry, _) in stored(&pair) {
+                let Some((_, _, old, _)) = before.iter().find(|(_, other, ..)| *other == slot) else {
+                    panic!("a new solution");
+                };
+                let episodes = more.get(&slot).map_or(0, |more| more.episodes);
+                prop_assert_eq!(entry.episodes, old.episodes + episodes);
+            }
+            prop_assert!(pooled.moved <= more.len());
+            add(&mut pair, batch);
+            check(&pair)?;
+        }
+    }
+
+    #[test]
+    fn deeper_cells_have_the_same_elites(cells in cells(), soft in acceptance(), batches in batches()) {
+        let [mut flat, mut deep] = [1, 3].map(|depth| {
+            let pair = ArchivePair::new(cells.clone(), soft, 1, 1).unwrap();
+            pair.ranked(Ranking { depth, caution: 0.0 }).unwrap()
+        });
+        let mut seen: Vec<Vec<f64>> = vec![Vec::new(); cells.count()];
+        for batch in &batches {
+            prop_assert_eq!(add(&mut flat, batch), add(&mut deep, batch));
+            for point in batch {
+                seen[cells.index_of(&point.measures).unwrap()].push(point.objective);
+            }
+        }
+        for (cell, seen) in seen.iter_mut().enumerate() {
+            seen.sort_by(|a, b| b.total_cmp(a));
+            seen.truncate(3);
+            let elite = deep.elite(cell);
+            prop_assert_eq!(flat.elite(cell).map(|e| e.entry), elite.map(|e| e.entry));
+            let kept: Vec<f64> =
+                elite.into_iter().chain(deep.runners_up(cell)).map(|e| e.entry.objective).collect();
+            prop_assert_eq!(&kept, seen);
+        }
+    }
+}
+
+/// Two cells, each with room for two.
+fn two_cells() -> ArchivePair {
+    let grid = Grid::new(vec![2], vec![0.0], vec![1.0]).unwrap();
+    let soft = Acceptance::Soft { learning_rate: 0.5, threshold_min: 0.0 };
+    ArchivePair::new(grid, soft, 1, 1).unwrap().ranked(Ranking { depth: 2, caution: 0.0 }).unwrap()
+}
+
+fn offer(pair: &mut ArchivePair, id: u32, objective: f64, measure: f64) {
+    let candidate = Candidate {
+        solution: &[id as f32],
+        extra: &[0.0],
+        objective,
+        measures: &[measure],
+        length: 1.0,
+        evidence: Evidence { episodes: 10, squares: &[90.0, 0.9] },
+        provenance: Provenance { iteration: 0, branch: Some(id) },
+    };
+    pair.add(&[candidate]).unwrap();
+}
+
+/// Ten more episodes of the elite of `cell`.
+fn ten_more(pair: &mut ArchivePair, cell: usize, objective: f64, measure: f64) -> Pooled {
+    let elite = pair.elite(cell).unwrap();
+    let more = Entry { objective, measures: vec![measure], ..elite.entry.clone() };
+    let more = BTreeMap::from([(elite.slot, more)]);
+    pair.pool(&more).unwrap()
+}
+
+fn ids(pair: &ArchivePair, cell: usize) -> Vec<f32> {
+    pair.elite(cell).into_iter().chain(pair.runners_up(cell)).map(|e| e.solution[0]).collect()
+}
+
+#[test]
+fn an_elite_that_lies_elsewhere_moves_and_its_runner_up_is_promoted() {
+    let mut pair = two_cells();
+    for (id, objective) in [(1, 100.0), (2, 90.0), (3, 80.0)] {
+        offer(&mut pair, id, objective, 0.4);
+    }
+    assert_eq!((ids(&pair, 0), ids(&pair, 1)), (vec![1.0, 2.0], vec![]));
+    let threshold = pair.soft().threshold(0);
+    let pooled = ten_more(&mut pair, 0, 60.0, 0.8);
+    assert_eq!(pooled, Pooled { moved: 1, replaced: 1, emptied: 0 });
+    assert_eq!((ids(&pair, 0), ids(&pair, 1)), (vec![2.0], vec![1.0]));
+    let moved = pair.elite(1).unwrap().entry;
+    assert_eq!((moved.objective, moved.episodes), (80.0, 20));
+    assert!((moved.measures[0] - 0.6).abs() < 1e-12);
+    // 90 + 90 and 40² · 10 · 10 / 20 for the difference of the means.
+    assert_eq!(moved.squares[0], 8180.0);
+    // The soft archive has seen the move: half way from 0 to 80 there, and here no more than the elite that is left.
+    assert_eq!((pair.soft().threshold(0), pair.soft().threshold(1)), (threshold.min(90.0), 40.0));
+    assert_eq!(pair.soft().entry(0).unwrap().objective, 90.0);
+    // Back with the other one, it leaves its cell empty: the search is drawn there again.
+    let pooled = ten_more(&mut pair, 1, 110.0, 0.0);
+    assert_eq!(pooled, Pooled { moved: 1, replaced: 0, emptied: 1 });
+    assert_eq!((ids(&pair, 0), ids(&pair, 1)), (vec![1.0, 2.0], vec![]));
+    assert_eq!((pair.soft().threshold(1), pair.soft().entry(1)), (0.0, None));
+}
+
+#[test]
+fn an_elite_that_was_lucky_falls_behind_its_runner_up() {
+    let mut pair = two_cells();
+    offer(&mut pair, 1, 100.0, 0.4);
+    offer(&mut pair, 2, 90.0, 0.4);
+    assert_eq!(ten_more(&mut pair, 0, 60.0, 0.4), Pooled { moved: 0, replaced: 1, emptied: 0 });
+    assert_eq!(ids(&pair, 0), [2.0, 1.0]);
+    assert!(pair.soft().threshold(0) <= 90.0);
+}
+
+#[test]
+fn evidence_wins_over_luck() {
+    let mut pair = two_cells().ranked(Ranking { depth: 2, caution: 1.0 }).unwrap();
+    offer(&mut pair, 1, 100.0, 0.4);
+    // A standard error of √(90 / 9 / 10) = 1.
+    offer(&mut pair, 2, 100.5, 0.4);
+    assert_eq!(ids(&pair, 0), [2.0, 1.0]);
+    let elite = pair.elite(0).unwrap();
+    let more = Entry { objective: 100.4, ..elite.entry.clone() };
+    let slot = pair.runners_up(0).next().unwrap().slot;
+    pair.pool(&BTreeMap::from([(slot, Entry { episodes: 990, ..more })])).unwrap();
+    assert_eq!(ids(&pair, 0), [1.0, 2.0], "100.4 of a thousand episodes against 100.5 of ten");
+}
+
+#[test]
+fn a_solution_that_has_no_cell_any_more_is_removed() {
+    let mut pair = two_cells();
+    offer(&mut pair, 1, 100.0, 0.4);
+    assert_eq!(ten_more(&mut pair, 0, f64::NAN, 0.4), Pooled { moved: 0, replaced: 0, emptied: 1 });
+    assert!(pair.result().is_empty() && pair.soft().is_empty() && pair.solutions().is_empty());
 }

@@ -97,6 +97,11 @@ impl Draws {
         self.normal_pair()[0]
     }
 
+    /// A seed for other streams.
+    pub fn seed(&mut self) -> u64 {
+        u64::from(self.bits()) << 32 | u64::from(self.bits())
+    }
+
     /// Uniform in 0..n without bias; 0 if n is 0.
     #[inline]
     pub fn below(&mut self, n: u32) -> u32 {

@@ -46,7 +46,7 @@ fn everything_is_in_the_page_and_in_the_files() {
     for expected in [
         "GAIL-EBC",
         "as stored",
-        "run again",
+        "verified",
         "paper",
         "demonstrations",
         "not finished",
@@ -281,12 +281,12 @@ fn numbers_of_elites_that_were_run_again_count_only_for_their_archive() {
         |report: &Report| report.notes().iter().any(|note| note.problem.contains("has changed since"));
     let found = collect(std::slice::from_ref(&run)).unwrap();
     let (score, again) =
-        (found.runs[0].last(Metric::QdScore).unwrap(), found.runs[0].corrected(Metric::QdScore).unwrap());
+        (found.runs[0].last(Metric::QdScore).unwrap(), found.runs[0].verified(Metric::QdScore).unwrap());
     assert!((again / score - 0.9).abs() < 1e-9, "{again} {score}");
     assert!(!stored(&of(&run)));
     // The run goes on and its archive changes.
     Sketch { level: 1500.0, ..sketch }.write(&run);
-    assert_eq!(collect(std::slice::from_ref(&run)).unwrap().runs[0].corrected(Metric::QdScore), None);
+    assert_eq!(collect(std::slice::from_ref(&run)).unwrap().runs[0].verified(Metric::QdScore), None);
     let report = of(&run);
     assert!(stored(&report));
     assert!(report.html().contains(&format!("magpie eval {}", run.display())));
@@ -415,10 +415,10 @@ fn rows_and_tables_without_content_are_left_out() {
     let out = folder.path().join("out");
     let page = of(&run).write(&out).unwrap();
     let page = std::fs::read_to_string(page).unwrap();
-    assert!(!page.contains("<td>run again</td>") && page.contains("have not been run again"));
+    assert!(!page.contains("<td>verified</td>") && page.contains("have not been verified"));
     for name in ["results.csv", "results.tex"] {
         let text = std::fs::read_to_string(out.join("tables").join(name)).unwrap();
-        assert!(text.contains("as stored") && !text.contains("run again"), "{text}");
+        assert!(text.contains("as stored") && !text.contains("verified"), "{text}");
     }
     let expected = [
         "ccdf.csv",
@@ -436,7 +436,7 @@ fn rows_and_tables_without_content_are_left_out() {
     assert_eq!(names(&out.join("tables")), expected);
     assert_eq!(page.matches("href=\"tables/").count(), expected.len());
     reevaluated(&run);
-    assert!(written(&run, "tables/results.csv").contains("run again,1,,10,"));
+    assert!(written(&run, "tables/results.csv").contains("verified,1,,10,"));
     std::fs::remove_file(run.join("metrics.csv")).unwrap();
     of(&run).write(&out).unwrap();
     assert!(!out.join("tables/curves.csv").exists() && out.join("tables/ccdf.csv").exists());
@@ -512,6 +512,7 @@ fn an_archive_over_a_tessellation_is_drawn() {
             objective: elite.objective,
             measures: &elite.measures,
             length: elite.length,
+            evidence: Evidence::ONE,
             provenance: magpie_qd::Provenance { iteration: 1, branch: None },
         };
         archives.add(&[candidate]).unwrap();
@@ -612,7 +613,7 @@ fn a_report_says_how_many_episodes_elites_had_again_and_warns_of_few() {
     for (episodes, warned) in [(1, true), (9, true), (10, false)] {
         reevaluated_by(&run, episodes);
         let results = written(&run, "tables/results.csv");
-        assert!(results.contains(&format!(",run again,1,,{episodes},")), "{results}");
+        assert!(results.contains(&format!(",verified,1,,{episodes},")), "{results}");
         assert!(results.contains(",as stored,1,150,10,"), "by how many each elite was judged: {results}");
         assert_eq!(said(&of(&run)).contains("noise for the most part"), warned, "{episodes}");
         assert!(written(&run, "tables/runs.csv").lines().nth(1).unwrap().ends_with(&format!(",{episodes}")));

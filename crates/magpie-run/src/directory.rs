@@ -154,11 +154,13 @@ fn same_file(_: &fs::Metadata, _: &fs::Metadata) -> bool {
 }
 
 /// Files that only the process with the lock writes, whole.
-const WRITTEN_WHOLE: [&str; 12] = [
+const WRITTEN_WHOLE: [&str; 14] = [
     CONFIG,
     "metrics.csv",
     "search",
     "trainer",
+    "settle",
+    crate::reevaluation::FILE,
     "archive.png",
     crate::finished::FILE,
     crate::train::ARCHIVE,

@@ -80,6 +80,11 @@ pub trait Kind: Sized {
         None
     }
 
+    /// Takes back what was written after the last iteration, because the run goes on.
+    fn goes_on(_metrics: &Metrics) -> Result<(), RunError> {
+        Ok(())
+    }
+
     /// Writes what the run has found so far: a snapshot that a thread of its own can take its time for.
     fn results(&self, config: &Self::Config) -> Result<WriteResults, RunError>;
 }
@@ -111,7 +116,7 @@ pub struct Run<K: Kind> {
     kept: Kept,
     pub(crate) kind: K,
     directory: Arc<RunDirectory>,
-    metrics: Metrics,
+    pub(crate) metrics: Metrics,
     pub(crate) events: Events,
     writer: Writer,
     saves: Saves,
@@ -299,13 +304,16 @@ impl<K: Kind> Run<K> {
         if further {
             run.write_config()?;
         }
-        // The checkpoint may be ahead of the results, and is the one to believe.
+        // The checkpoint may be ahead of the results, and is the one to believe, unless these are marked as the last ones.
         let file = run.directory.file(K::RESULTS);
-        run.kind.results(&run.config)?(&file)?;
+        if !run.is_finished() || finished::iterations(path) != Some(run.kind.iteration()) {
+            run.kind.results(&run.config)?(&file)?;
+        }
         let results = Some((size(&file)?, run.kind.iteration()));
         run.saves.note(Written { checkpoint: 0, results });
         if !run.is_finished() {
             finished::forget(&run.directory)?;
+            K::goes_on(&run.metrics)?;
         }
         Ok(run)
     }
@@ -391,7 +399,7 @@ impl<K: Kind> Run<K> {
         if self.is_finished() {
             self.save()?;
         } else if due {
-            self.settle()?;
+            self.wait_for_save()?;
             self.begin_save(self.saves.results_are_due())?;
         }
         Ok(progress)
@@ -413,11 +421,11 @@ impl<K: Kind> Run<K> {
             self.saves.note(written);
         }
         self.begin_save(true)?;
-        self.settle()
+        self.wait_for_save()
     }
 
     /// Waits for the save under way, if there is one.
-    fn settle(&mut self) -> Result<(), RunError> {
+    fn wait_for_save(&mut self) -> Result<(), RunError> {
         if let Some(ended) = self.writer.wait() {
             self.saves.note(ended?);
         }
@@ -453,7 +461,7 @@ impl<K: Kind> Run<K> {
 
     /// Makes sure that checkpoint and results are those of the last iteration.
     pub(crate) fn save_if_changed(&mut self) -> Result<(), RunError> {
-        self.settle()?;
+        self.wait_for_save()?;
         if self.saves.results_of == Some(self.kind.iteration()) { Ok(()) } else { self.save() }
     }
 

@@ -34,7 +34,8 @@ pub mod train;
 mod world;
 
 pub use archive::{
-    About, ArchiveOutline, OutlinedElite, SavedArchive, SavedElite, load_archive, load_outline, save_archive,
+    About, ArchiveOutline, OutlinedElite, SavedArchive, SavedElite, SavedEvidence, load_archive,
+    load_outline, save_archive,
 };
 pub use choices::RunChoices;
 pub use column::metrics_reference;

@@ -59,14 +59,33 @@ impl Metrics {
             .map_err(RunError::io(&self.path, "writing"))
     }
 
+    /// Writes numbers into columns of the last row; NaN empties them.
+    pub(crate) fn fill_last(&self, columns: &[&str], numbers: &[f64]) -> Result<(), RunError> {
+        let text = String::from_utf8_lossy(&read(&self.path)?).into_owned();
+        let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+        let [head, .., last] = &mut lines[..] else { return Ok(()) };
+        let mut cells: Vec<String> = last.split(',').map(str::to_owned).collect();
+        for (column, number) in columns.iter().zip(numbers) {
+            let place = head.split(',').position(|name| name == *column);
+            if let Some(cell) = place.and_then(|place| cells.get_mut(place)) {
+                *cell = written(*number);
+            }
+        }
+        *last = cells.join(",");
+        write_whole(&self.path, (lines.join("\n") + "\n").as_bytes())
+    }
+
     /// Appends a row; numbers are written so that reading gives the same number.
     pub fn append(&mut self, row: &[f64]) -> Result<(), RunError> {
-        let cells: Vec<String> =
-            row.iter().map(|v| if v.is_nan() { String::new() } else { v.to_string() }).collect();
+        let cells: Vec<String> = row.iter().copied().map(written).collect();
         open_own(&self.path, OpenOptions::new().append(true))
             .and_then(|mut file| writeln!(file, "{}", cells.join(",")))
             .map_err(RunError::io(&self.path, "appending a row"))
     }
+}
+
+fn written(number: f64) -> String {
+    if number.is_nan() { String::new() } else { number.to_string() }
 }
 
 /// The text of a table with these columns.
@@ -161,6 +180,21 @@ mod tests {
         );
         assert!(missing("1,\n2\n3,\n", 3).contains("iterations 2"), "a row with too few numbers");
         assert!(missing("1,\n2,\n", 4).contains("iterations 3 to 4"));
+    }
+
+    #[test]
+    fn the_last_row_is_filled_and_emptied() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("metrics.csv");
+        let mut metrics = Metrics::create(&path, &["iteration", "score", "verified"]).unwrap();
+        metrics.fill_last(&["verified"], &[1.0]).unwrap();
+        metrics.append(&[1.0, 7.0, f64::NAN]).unwrap();
+        metrics.append(&[2.0, 8.0, f64::NAN]).unwrap();
+        let before = std::fs::read_to_string(&path).unwrap();
+        metrics.fill_last(&["verified"], &[0.5]).unwrap();
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "iteration,score,verified\n1,7,\n2,8,0.5\n");
+        metrics.fill_last(&["verified"], &[f64::NAN]).unwrap();
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), before);
     }
 
     #[cfg(unix)]

@@ -17,6 +17,7 @@ fn config(iterations: u64) -> Config {
     (config.search.gradient_iterations, config.search.walk_iterations) = (2, 2);
     config.search.train.rollout_length = 24;
     config.search.archive.threshold_min = 0.0;
+    config.search.settle = 0.0;
     config
 }
 

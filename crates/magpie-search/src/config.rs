@@ -3,7 +3,7 @@
 use magpie_envs::{Environment, SearchHints};
 use magpie_learn::{Actions, Networks, TrainConfig};
 use magpie_nn::ShapeError;
-use magpie_qd::{Acceptance, Archive, ArchivePair, Cells, Cvt, Grid, QdOffset};
+use magpie_qd::{Acceptance, ArchivePair, Cells, Cvt, Grid, Occupancy, QdOffset, Ranking};
 use magpie_settings::{Method, SettingError, Settings, When, above, above_to, settings, words};
 
 use crate::bonus::Novelty;
@@ -75,8 +75,17 @@ settings! {
         critic: u32 = 256, magpie 64, in 1..=4096, since "0.1.0" before 256, when PPGA;
         /// Emitters that propose policies, in this order in every iteration; a name may be repeated.
         emitters: Vec<EmitterName> = vec![EmitterName::Ppga], since "0.1.0" before vec!["ppga"];
-        /// How policies choose actions during evaluation.
-        actions: Actions = Actions::Sampled, since "0.1.0" before "drawn";
+        /// Number of elites evaluated again per iteration, those with the fewest episodes first. Their evaluations are
+        /// pooled; an elite that turns out to lie in another cell moves there. Raise it if archives lose much of their
+        /// score when they are verified.
+        reevaluations: u32 = 0, magpie 100, in 0..=1_000_000, since "0.1.0" before 0;
+        /// Share of a search's environment steps spent at its end on settling the archive (evaluating its solutions
+        /// again until each lies in its cell for certain) and on verifying it with fresh episodes; 0 leaves the archive as
+        /// the search found it.
+        settle: f64 = 0.0, magpie 0.1, in 0.0..=10.0, since "0.1.0" before 0.0;
+        /// How policies choose actions during evaluation. An archive says how its elites act. Mean actions are what a robot
+        /// would run, and an elite does the same again; drawn ones scatter it over the cells around its own.
+        actions: Actions = Actions::Sampled, magpie Actions::Mean, since "0.1.0" before "drawn";
         /// Units in each of the two hidden layers of an actor.
         actor: u32 = 128, in 1..=4096, since "0.1.0" before 128;
         /// Settings of the other emitters.
@@ -97,6 +106,12 @@ settings! {
         /// Number of cells along each measure; at most 10⁷ cells in total. QD scores are comparable only at the same
         /// resolution.
         resolution: u32 = 50, by [Measure], in 1..=10_000_000, when When::Is("search.archive.kind", "grid");
+        /// Number of solutions that a cell of the result archive keeps: the elite and its runners-up, which take its place
+        /// if a re-evaluation moves it. Memory grows with it, up to 768 MB of parameters.
+        depth: u32 = 1, magpie 2, in 1..=16, since "0.1.0" before 1;
+        /// Number of standard errors subtracted from a mean return when the solutions of a cell are ranked, so that luck
+        /// in few episodes does not win over evidence.
+        caution: f64 = 0.0, magpie 1.0, in 0.0..=10.0, since "0.1.0" before 0.0;
         /// Learning rate of the soft archive's thresholds (α): an accepted solution moves the threshold of its cell by
         /// this share of the difference. With 1 the threshold follows at once, as in MAP-Elites; towards 0 the search
         /// becomes plain optimisation.
@@ -376,6 +391,10 @@ impl SearchConfig {
         Acceptance::Soft { learning_rate, threshold_min }
     }
 
+    pub(crate) fn ranking(&self) -> Ranking {
+        Ranking { depth: self.archive.depth as usize, caution: self.archive.caution }
+    }
+
     pub(crate) fn qd_offset(&self) -> QdOffset {
         QdOffset::PerStep(self.archive.qd_offset)
     }
@@ -425,7 +444,7 @@ impl Curiosity {
 
 impl ReferenceArchive {
     /// The archive itself.
-    pub(crate) fn archive(self, archives: &ArchivePair) -> &Archive {
+    pub(crate) fn archive(self, archives: &ArchivePair) -> &dyn Occupancy {
         match self {
             ReferenceArchive::Soft => archives.soft(),
             ReferenceArchive::Result => archives.result(),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use magpie_envs::Environment;
 use magpie_learn::{Actions, Networks, Policy, evaluate};
 use magpie_nn::normaliser::RunningMeanStd;
-use magpie_qd::{Candidate, Elite, Provenance};
+use magpie_qd::{Candidate, Elite, Evidence, Provenance};
 
 /// A policy with its evaluation.
 #[derive(Debug, Clone, PartialEq)]
@@ -18,6 +18,10 @@ pub struct EvaluatedPolicy {
     pub measures: Vec<f64>,
     /// Mean number of steps.
     pub length: f64,
+    /// The number of episodes.
+    pub episodes: u32,
+    /// Sums of squared deviations from the mean: of the return, then of each measure.
+    squares: Vec<f64>,
     normaliser: Vec<f64>,
 }
 
@@ -37,13 +41,15 @@ impl Evaluator {
         let Evaluator { env, networks, episodes, actions } = self;
         let every: Vec<&Policy> = policies.iter().collect();
         let results = evaluate(env, networks, &every, *episodes, *actions, seed);
-        let steps = results.iter().flat_map(|r| &r.lengths).map(|&l| u64::from(l)).sum();
+        let steps = results.iter().map(magpie_learn::Evaluation::steps).sum();
         let evaluated = |(policy, result): (Policy, magpie_learn::Evaluation)| EvaluatedPolicy {
             normaliser: normaliser_row(&policy.normaliser),
             policy,
             objective: result.mean_return(),
             measures: result.mean_measures(),
             length: result.mean_length(),
+            episodes: result.episodes(),
+            squares: result.squared_deviations(),
         };
         (policies.into_iter().zip(results).map(evaluated).collect(), steps)
     }
@@ -58,6 +64,7 @@ impl EvaluatedPolicy {
             objective: self.objective,
             measures: &self.measures,
             length: self.length,
+            evidence: Evidence { episodes: self.episodes, squares: &self.squares },
             provenance,
         }
     }

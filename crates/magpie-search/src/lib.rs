@@ -26,10 +26,12 @@ mod measure_shaping;
 mod objective;
 mod phase;
 mod record;
+mod reevaluation;
 mod report;
 mod reward_mixer;
 mod rewards;
 mod scheduler;
+mod settle;
 mod state;
 
 pub use bonus::{Bonus, EpisodeAccumulator, Novelty, pay_episodes};
@@ -46,4 +48,5 @@ pub use phase::PhaseStats;
 pub use report::{EmitterReport, Report};
 pub use rewards::{Rewards, RewardsRecord};
 pub use scheduler::{Parts, Scheduler};
+pub use settle::{Effort, Settling, SettlingProgress, SettlingRecord, Verified};
 pub use state::{EmitterRecord, State, StateHead};

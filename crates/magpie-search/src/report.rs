@@ -1,6 +1,6 @@
 //! The report of an iteration.
 
-use magpie_qd::Metrics;
+use magpie_qd::{Metrics, Pooled};
 
 use crate::emitter::ppga::PpgaReport;
 use crate::error::TrainingError;
@@ -16,6 +16,8 @@ pub struct Report {
     pub new_cells: usize,
     /// The number of candidates rejected because a value is not finite.
     pub refused: usize,
+    /// What re-evaluation of elites has changed.
+    pub reevaluation: Pooled,
     /// Environment steps since the beginning.
     pub env_steps: u64,
     /// The report of each emitter.

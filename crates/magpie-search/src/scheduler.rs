@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use magpie_envs::Environment;
 use magpie_learn::{LearnerFactory, Policy};
-use magpie_qd::{ArchivePair, Candidate, Cells, Metrics, Provenance};
+use magpie_qd::{ArchivePair, Candidate, Cells, Metrics, Pooled, Provenance};
 use magpie_random::Stream;
 
 use crate::bonus::{self, Bonus};
@@ -14,14 +14,17 @@ use crate::emitter::{self, Batch, Emitter, Part, Setup, Told, Turn};
 use crate::error::SearchError;
 use crate::evaluator::{EvaluatedPolicy, normaliser_len};
 use crate::objective::Objective;
+use crate::reevaluation::least_known;
 use crate::report::{EmitterReport, Report};
 use crate::rewards::Rewards;
+use crate::settle::{Effort, Settling};
 use crate::state::{EmitterRecord, State};
 
 /// A running search. It owns archives, evaluation, the order of insertion, rewards and counters; its emitters decide
 /// which policies to propose.
 pub struct Scheduler {
     setup: Setup,
+    seed: u64,
     emitters: Vec<Active>,
     rewards: Rewards,
     state: State,
@@ -107,6 +110,10 @@ impl Scheduler {
             (size(&state) == size(&search.state), "size of the policy"),
             (names.eq(search.emitters.iter().map(|active| active.emitter.name())), "emitters"),
             (
+                state.archives.result().ranking() == search.state.archives.result().ranking(),
+                "ranking of the result archive",
+            ),
+            (
                 state.archives.soft().acceptance() == search.state.archives.soft().acceptance(),
                 "rule of the soft archive",
             ),
@@ -129,7 +136,8 @@ impl Scheduler {
             config.acceptance(),
             networks.policy_len(),
             normaliser_len(env.observation_size()),
-        )?;
+        )?
+        .ranked(config.ranking())?;
         let setup = Setup { env, networks, config, cells: count, learner, start };
         let mut emitters = Vec::new();
         for &name in &setup.config.emitters {
@@ -150,7 +158,7 @@ impl Scheduler {
             emitters: Vec::new(),
             rewards: rewards.save()?,
         };
-        Ok(Scheduler { setup, emitters, rewards, state })
+        Ok(Scheduler { setup, seed, emitters, rewards, state })
     }
 
     /// The state from which the search can be resumed.
@@ -166,6 +174,13 @@ impl Scheduler {
     /// Metrics of the result archive.
     pub fn metrics(&self) -> Metrics {
         self.state.archives.metrics(self.setup.config.qd_offset())
+    }
+
+    /// Begins to settle the archive. The search is not affected: it goes on as if it had never been settled.
+    pub fn settling(&self, effort: Effort) -> Settling {
+        let who = (self.seed, self.state.iteration);
+        let archives = self.state.archives.clone();
+        Settling::start(self.setup.evaluator(), self.setup.config.qd_offset(), who, archives, effort)
     }
 
     /// Runs one iteration. If an emitter fails, all emitters and the rewards return to their state at the beginning of
@@ -248,7 +263,20 @@ impl Scheduler {
         Ok(told)
     }
 
-    fn finish(&mut self, evaluation_seconds: f64, archive_seconds: f64) -> Result<Report, SearchError> {
+    /// Evaluates the elites again of which least is known, so that none keeps its cell by luck.
+    fn reevaluate(&mut self) -> Result<Pooled, SearchError> {
+        let State { iteration, env_steps, failures, archives, .. } = &mut self.state;
+        let mut draws = Stream::new(self.seed, "re-evaluation").draws(*failures as u32, *iteration);
+        let elites = least_known(archives, self.setup.config.reevaluations as usize, &mut draws);
+        let (more, steps) = self.setup.evaluator().with_full_lanes().again(&elites, draws.seed());
+        *env_steps += steps;
+        Ok(archives.pool(&more)?)
+    }
+
+    fn finish(&mut self, mut evaluation_seconds: f64, archive_seconds: f64) -> Result<Report, SearchError> {
+        let mut clock = Clock::start();
+        let reevaluation = self.reevaluate()?;
+        evaluation_seconds += clock.lap();
         self.take_turns(|_, active, turn| active.emitter.end(turn))?;
         self.state.iteration += 1;
         self.commit()?;
@@ -263,6 +291,7 @@ impl Scheduler {
             metrics: self.metrics(),
             new_cells: self.emitters.iter().map(|active| active.tally.new_cells).sum(),
             refused: self.emitters.iter().map(|active| active.tally.refused).sum(),
+            reevaluation,
             env_steps: self.state.env_steps,
             emitters: self.emitters.iter().map(report).collect(),
             evaluation_seconds,
@@ -275,7 +304,7 @@ impl Scheduler {
         &mut self,
         mut act: impl FnMut(usize, &mut Active, &mut Turn<'_>) -> Result<T, SearchError>,
     ) -> Result<Vec<T>, SearchError> {
-        let Scheduler { setup, emitters, rewards, state } = self;
+        let Scheduler { setup, emitters, rewards, state, .. } = self;
         let State { iteration, env_steps, failures, archives, .. } = state;
         let turn = |(i, active): (usize, &mut Active)| {
             let mut turn = Turn {
@@ -317,8 +346,7 @@ fn seed_of_emitter(seed: u64, index: usize) -> u64 {
     if index == 0 {
         return seed;
     }
-    let mut draws = Stream::new(seed, "emitters").draws(index as u32, 0);
-    u64::from(draws.bits()) << 32 | u64::from(draws.bits())
+    Stream::new(seed, "emitters").draws(index as u32, 0).seed()
 }
 
 /// Measures the time since the last lap.

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use magpie_qd::{Archive, ArchivePair, Cells, Solutions};
+use magpie_qd::{Archive, ArchivePair, Cells, ResultArchive, Solutions};
 use serde::{Deserialize, Serialize};
 
 use crate::error::SearchError;
@@ -45,7 +45,7 @@ pub struct StateHead<'a> {
     failures: u64,
     cells: Cow<'a, Cells>,
     soft: Cow<'a, Archive>,
-    result: Cow<'a, Archive>,
+    result: Cow<'a, ResultArchive>,
     emitters: Cow<'a, [EmitterRecord]>,
     rewards: Cow<'a, RewardsRecord>,
 }
@@ -68,7 +68,7 @@ impl State {
 
 impl StateHead<'_> {
     /// The elites without their solutions.
-    pub fn result(&self) -> &Archive {
+    pub fn result(&self) -> &ResultArchive {
         &self.result
     }
 

@@ -199,7 +199,7 @@ fn intermediate_policies_fill_cells_and_xnes_does_not_learn_from_them() {
     assert_eq!(xnes[0], xnes[1]);
 }
 
-/// Two emitters of one kind, one of another kind, other actions and other cells.
+/// Two emitters of one kind, one of another kind, other actions and other cells, with all that re-evaluation does.
 fn crowd() -> Parts {
     parts(|config| {
         config.emitters = vec![EmitterName::Ppga, EmitterName::IsoLine, EmitterName::Ppga];
@@ -207,6 +207,7 @@ fn crowd() -> Parts {
         config.actions = magpie_learn::Actions::Mean;
         config.archive.kind = magpie_search::ArchiveKind::Cvt;
         config.archive.cells = 20;
+        (config.archive.depth, config.archive.caution, config.reevaluations) = (2, 1.0, 9);
         config.actor = 32;
         config.curiosity.novelty = Novelty::Density;
     })

@@ -1,7 +1,8 @@
 //! The events, in the order of the page.
 
 use super::objects::{
-    Behaviour, Dimension, Entry, Episode, Measure, PolicyResult, Scores, SearchResult, SweepResult, Word,
+    Behaviour, Dimension, Entry, Episode, Measure, PolicyResult, Scores, SearchResult, SweepResult, Verified,
+    Word,
 };
 use super::{Columns, records};
 
@@ -78,7 +79,21 @@ records! {
         seconds_left: Option<f64>,
     }
 
-    /// `train`, `ppo` and `sweep`: all that was planned has been done. In a sweep, each finished run and at last the whole.
+    /// `train`, `sweep` and `settle`: solutions of the archive have been evaluated again.
+    Settling = "settling" {
+        /// the round, from 1
+        round: u32,
+        /// whether the archive is verified, after all rounds
+        verifying: bool,
+        /// solutions evaluated in this round
+        done: usize,
+        /// solutions to evaluate in this round
+        of: usize,
+        /// environment steps so far
+        steps: u64,
+    }
+
+    /// `train`, `ppo`, `sweep` and `settle`: all that was planned has been done. In a sweep, each finished run and at last the whole.
     Finished = "finished" {
         /// name of the run in a sweep
         run: Option<String>,
@@ -226,8 +241,8 @@ records! {
         seed: u64,
         /// the archive as stored
         stored: Scores,
-        /// the archive that the elites make now: the corrected one, if the world is their own
-        corrected: Scores,
+        /// the archive that the elites make now: the verified one, if the world is their own
+        verified: Scores,
         /// elites that now fall in another cell
         moved: usize,
         /// folder in which the result was kept for `report`
@@ -298,8 +313,12 @@ records! {
         cells: usize,
         /// cells along each dimension; `null` for a tessellation
         grid: Option<Vec<usize>>,
-        /// what the elites reach
+        /// what the elites reach in fresh episodes, if that has been found out: by settling, or `eval`
+        verified: Option<Verified>,
+        /// what the elites reach, as stored
         scores: Scores,
+        /// mean number of episodes of an elite; `null` in files of earlier versions
+        mean_episodes: Option<f64>,
         /// what the offset QD-Score adds for each step
         qd_offset: f64,
         /// cell of the best elite

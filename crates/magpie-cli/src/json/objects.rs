@@ -11,7 +11,9 @@ records! {
         iterations: u64,
         /// environment steps made
         steps: u64,
-        /// what the elites reach
+        /// what the elites reach in fresh episodes, if the archive has been settled
+        verified: Option<Verified>,
+        /// what the elites reach, as stored in the archive
         scores: Scores,
         /// the archive
         archive: String,
@@ -21,6 +23,16 @@ records! {
         metrics: String,
         /// what the reward was learned from, if returns are known
         learned_from: Option<LearnedFrom>,
+    }
+
+    /// What the elites of an archive reach in episodes that were not used to choose them.
+    Verified {
+        /// episodes of each elite
+        episodes: u32,
+        /// seed of the episodes
+        seed: u64,
+        /// the archive that they make
+        scores: Scores,
     }
 
     /// Demonstrations beside the archive.
@@ -149,6 +161,12 @@ records! {
         name: String,
         /// what it means
         meaning: String,
+    }
+}
+
+impl From<&magpie_run::Reevaluation> for Verified {
+    fn from(found: &magpie_run::Reevaluation) -> Verified {
+        Verified { episodes: found.episodes, seed: found.seed, scores: (&found.metrics).into() }
     }
 }
 

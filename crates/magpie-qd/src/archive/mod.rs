@@ -15,6 +15,7 @@
 pub mod elite;
 pub mod outcome;
 pub mod pair;
+pub mod result;
 pub mod solutions;
 
 use crate::error::{Error, Refusal};
@@ -50,6 +51,18 @@ impl Acceptance {
     }
 }
 
+/// What an archive holds in its cells, whatever its rules.
+pub trait Occupancy {
+    /// The entry of `cell`, if it is occupied.
+    fn entry(&self, cell: usize) -> Option<&Entry>;
+}
+
+impl Occupancy for Archive {
+    fn entry(&self, cell: usize) -> Option<&Entry> {
+        Archive::entry(self, cell)
+    }
+}
+
 /// The entries and thresholds of all cells; the parameters are stored separately
 /// ([`ArchivePair`](crate::ArchivePair)).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -60,9 +73,9 @@ pub struct Archive {
     thresholds: Vec<f64>,
 }
 
-/// A row of a batch that becomes the elite of a cell.
+/// A row of a batch that a cell accepts.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Winner {
+struct Accepted {
     cell: usize,
     row: usize,
 }
@@ -86,9 +99,7 @@ impl Archive {
         if self.entries.len() != cells || self.thresholds.len() != thresholds {
             return Err(Error::Record("number of entries or thresholds differs from the number of cells"));
         }
-        let sound = |entry: &Entry| {
-            entry.measures.len() == measure_dim && entry.objective.is_finite() && entry.length.is_finite()
-        };
+        let sound = |entry: &Entry| entry.is_sound(measure_dim);
         if !self.entries.iter().flatten().all(sound) || !self.thresholds.iter().all(|t| t.is_finite()) {
             return Err(Error::Record("entry of wrong size, or number that is not finite"));
         }
@@ -130,6 +141,24 @@ impl Archive {
         }
     }
 
+    /// Empties a cell that turned out not to be occupied, so that it attracts the search again.
+    fn vacate(&mut self, cell: usize) {
+        self.entries[cell] = None;
+        if let Acceptance::Soft { threshold_min, .. } = self.acceptance {
+            self.thresholds[cell] = threshold_min;
+        }
+    }
+
+    /// Lowers what an occupied cell claims to what `elite` has shown: above it, the threshold would hold back solutions
+    /// that are better than any that is stored.
+    fn believe(&mut self, cell: usize, elite: &Entry) {
+        let Some(entry) = &mut self.entries[cell] else { return };
+        entry.clone_from(elite);
+        if let Acceptance::Soft { threshold_min, .. } = self.acceptance {
+            self.thresholds[cell] = self.thresholds[cell].min(elite.objective.max(threshold_min));
+        }
+    }
+
     fn accepts(&self, cell: usize, objective: f64) -> bool {
         objective > self.threshold(cell)
     }
@@ -145,13 +174,8 @@ impl Archive {
         }
     }
 
-    /// Inserts a batch; `cells[row]` is the cell of `batch[row]`, or why it is refused. Returns the outcomes and the
-    /// rows that became elites, in ascending order of cells.
-    fn add(
-        &mut self,
-        cells: &[Result<usize, Refusal>],
-        batch: &[Candidate<'_>],
-    ) -> (Vec<Outcome>, Vec<Winner>) {
+    /// Inserts a batch; `cells[row]` is the cell of `batch[row]`, or why it is refused. Returns the outcomes.
+    fn add(&mut self, cells: &[Result<usize, Refusal>], batch: &[Candidate<'_>]) -> Vec<Outcome> {
         let outcomes: Vec<Outcome> = cells
             .iter()
             .zip(batch)
@@ -161,19 +185,18 @@ impl Archive {
             })
             .collect();
 
-        let mut accepted: Vec<Winner> = outcomes
+        let mut accepted: Vec<Accepted> = outcomes
             .iter()
             .zip(cells)
             .enumerate()
             .filter(|(_, (outcome, _))| outcome.is_accepted())
-            .filter_map(|(row, (_, cell))| Some(Winner { cell: cell.ok()?, row }))
+            .filter_map(|(row, (_, cell))| Some(Accepted { cell: cell.ok()?, row }))
             .collect();
         // The sort is stable: within a cell, rows keep the order of the batch.
-        accepted.sort_by_key(|winner| winner.cell);
+        accepted.sort_by_key(|row| row.cell);
 
-        let mut winners = Vec::new();
         for rivals in accepted.chunk_by(|a, b| a.cell == b.cell) {
-            let objective = |rival: &Winner| batch[rival.row].objective;
+            let objective = |rival: &Accepted| batch[rival.row].objective;
             let first_best = rivals.iter().fold(rivals[0], |best, rival| {
                 if objective(rival) > objective(&best) { *rival } else { best }
             });
@@ -184,15 +207,14 @@ impl Archive {
                 *threshold = kept * *threshold + (1.0 - kept) * mean;
             }
             self.entries[first_best.cell] = Some(Entry::from(&batch[first_best.row]));
-            winners.push(first_best);
         }
-        (outcomes, winners)
+        outcomes
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::elite::Provenance;
+    use super::elite::{Evidence, Provenance};
     use super::*;
 
     fn candidates(objectives: &[f64]) -> Vec<Candidate<'static>> {
@@ -203,6 +225,7 @@ mod tests {
             objective,
             measures: &[0.5],
             length: 1.0,
+            evidence: Evidence::ONE,
             provenance: provenance(row),
         };
         objectives.iter().enumerate().map(candidate).collect()
@@ -214,7 +237,7 @@ mod tests {
         let mut archive = Archive::new(1, soft).unwrap();
         archive.add(&[Ok(0)], &candidates(&[8.0]));
         assert_eq!(archive.threshold(0), 4.0);
-        let (outcomes, _) = archive.add(&[Ok(0)], &candidates(&[5.0]));
+        let outcomes = archive.add(&[Ok(0)], &candidates(&[5.0]));
         assert_eq!(outcomes, [Outcome::Improved(1.0)]);
         assert_eq!(archive.entry(0).unwrap().objective, 5.0);
     }
@@ -224,11 +247,11 @@ mod tests {
         let soft = Acceptance::Soft { learning_rate: 0.5, threshold_min: 0.0 };
         let mut archive = Archive::new(2, soft).unwrap();
         let cells = [Ok(1), Ok(1), Err(Refusal::Objective), Ok(1), Ok(1)];
-        let (outcomes, winners) = archive.add(&cells, &candidates(&[2.0, 6.0, f64::NAN, -1.0, 6.0]));
+        let outcomes = archive.add(&cells, &candidates(&[2.0, 6.0, f64::NAN, -1.0, 6.0]));
         assert_eq!(outcomes[0], Outcome::New(2.0));
         assert_eq!(outcomes[2].value(), f64::NEG_INFINITY);
         assert_eq!(outcomes[3], Outcome::Rejected(-1.0));
-        assert_eq!(winners, [Winner { cell: 1, row: 1 }]);
+        assert_eq!(archive.entry(1).unwrap().provenance.branch, Some(1));
         // n = 3 accepted with mean 14/3.
         assert!((archive.threshold(1) - (1.0 - 0.125) * 14.0 / 3.0).abs() < 1e-15);
         assert_eq!(archive.threshold(0), 0.0);

@@ -9,11 +9,18 @@
 //! That is the normal case: in the simulated search of `examples/archive_costs.rs` they differ in nine cells of ten at
 //! α = 0.1. Therefore the soft archive keeps only thresholds and entries, and a restart selects a cell that the *soft*
 //! archive occupies, at random or for its surroundings, and then takes the *result* elite of that cell. PPGA would take
-//! the last accepted solution of the same cell, whose objective is never better. The elite always exists: the result
-//! archive sees everything that the soft archive accepts, and never empties a cell.
+//! the last accepted solution of the same cell, which is never ranked better. The elite always exists: the result archive
+//! sees everything that the soft archive accepts, and a cell that it loses to a re-evaluation is emptied in both.
+//!
+//! **Re-evaluation** ([`ArchivePair::pool`]) changes what the result archive knows, and the soft archive believes no more
+//! than that: its threshold of a cell falls to the elite that remains, or to that of an empty cell. A solution that moves
+//! is offered to the soft archive in its new cell like any other.
+
+use std::collections::BTreeMap;
 
 use super::elite::{Candidate, Elite, Entry};
 use super::outcome::Insertion;
+use super::result::{Pooled, Ranking, ResultArchive};
 use super::solutions::Solutions;
 use super::{Acceptance, Archive};
 use crate::cells::Cells;
@@ -28,7 +35,7 @@ use serde::{Deserialize, Serialize};
 pub struct ArchivePair {
     cells: Cells,
     soft: Archive,
-    result: Archive,
+    result: ResultArchive,
     solutions: Solutions,
 }
 
@@ -36,7 +43,7 @@ pub struct ArchivePair {
 struct PairRecord {
     cells: Cells,
     soft: Archive,
-    result: Archive,
+    result: ResultArchive,
     solutions: Solutions,
 }
 
@@ -58,10 +65,16 @@ impl ArchivePair {
         let cells = cells.into();
         Ok(ArchivePair {
             soft: Archive::new(cells.count(), soft)?,
-            result: Archive::new(cells.count(), Acceptance::Elitist)?,
-            solutions: Solutions::new(cells.count(), solution_len, extra_len),
+            result: ResultArchive::new(cells.count(), Ranking::ELITE)?,
+            solutions: Solutions::new(0, solution_len, extra_len),
             cells,
         })
+    }
+
+    /// The same with an empty result archive that ranks solutions in another way.
+    pub fn ranked(self, ranking: Ranking) -> Result<Self, Error> {
+        let solutions = Solutions::new(0, self.solutions.solution_len(), self.solutions.extra_len());
+        Ok(ArchivePair { result: ResultArchive::new(self.cells.count(), ranking)?, solutions, ..self })
     }
 
     /// Assembles the archives from the parts that the accessors return, for checkpoints that store the parameters in a
@@ -69,19 +82,23 @@ impl ArchivePair {
     pub fn from_parts(
         cells: Cells,
         soft: Archive,
-        result: Archive,
-        solutions: Solutions,
+        result: ResultArchive,
+        mut solutions: Solutions,
     ) -> Result<Self, Error> {
         soft.check(cells.count(), cells.measure_dim())?;
         result.check(cells.count(), cells.measure_dim())?;
-        if result.acceptance() != Acceptance::Elitist {
-            return Err(Error::Record("the acceptance rule of the result archive must be elitist"));
-        }
-        solutions.check(cells.count(), |cell| result.entry(cell).is_some())?;
+        solutions.check(result.places().map(|(_, _, slot)| slot))?;
         if soft.entries().any(|(cell, _)| result.entry(cell).is_none()) {
             return Err(Error::Record("the soft archive occupies a cell that the result archive does not"));
         }
         Ok(ArchivePair { cells, soft, result, solutions })
+    }
+
+    /// Other entries for the same cells and solutions; solutions that they do not name are given up.
+    pub fn with(&self, soft: Archive, result: ResultArchive) -> Result<ArchivePair, Error> {
+        let mut solutions = self.solutions.clone();
+        solutions.keep(result.places().map(|(_, _, slot)| slot));
+        ArchivePair::from_parts(self.cells.clone(), soft, result, solutions)
     }
 
     /// The cells of both archives.
@@ -95,11 +112,11 @@ impl ArchivePair {
     }
 
     /// The archive that is reported.
-    pub fn result(&self) -> &Archive {
+    pub fn result(&self) -> &ResultArchive {
         &self.result
     }
 
-    /// The parameters of the elites in the result archive.
+    /// The parameters of the solutions in the result archive.
     pub fn solutions(&self) -> &Solutions {
         &self.solutions
     }
@@ -112,15 +129,16 @@ impl ArchivePair {
             if expected != found {
                 return Err(Error::Length { what: "measures", row, expected, found });
             }
+            let squares = candidate.evidence.squares.len();
+            if squares != 0 && squares != expected + 1 {
+                let what = "squared deviations";
+                return Err(Error::Length { what, row, expected: expected + 1, found: squares });
+            }
         }
         let placed: Vec<_> = batch.iter().map(|candidate| self.place(candidate)).collect();
         let occupied_before = self.result.len();
-        let (soft, _) = self.soft.add(&placed, batch);
-        let (result, winners) = self.result.add(&placed, batch);
-        for winner in winners {
-            let candidate = &batch[winner.row];
-            self.solutions.set(winner.cell, candidate.solution, candidate.extra)?;
-        }
+        let soft = self.soft.add(&placed, batch);
+        let result = self.result.add(&placed, batch, &mut self.solutions)?;
         Ok(Insertion { soft, result, new_cells: self.result.len() - occupied_before })
     }
 
@@ -129,13 +147,13 @@ impl ArchivePair {
     fn place(&self, candidate: &Candidate<'_>) -> Result<usize, Refusal> {
         let cell = self.cells.index_of(candidate.measures)?;
         let objective = candidate.objective;
-        if !objective.is_finite() {
+        if !objective.is_finite() || !candidate.evidence.squares.iter().all(|x| x.is_finite()) {
             return Err(Refusal::Objective);
         }
         if !candidate.length.is_finite() {
             return Err(Refusal::Length);
         }
-        if self.soft.accepts(cell, objective) || self.result.accepts(cell, objective) {
+        if self.soft.accepts(cell, objective) || self.result.keeps(cell, &Entry::from(candidate)) {
             if !all_finite(candidate.solution) {
                 return Err(Refusal::Solution);
             }
@@ -146,16 +164,50 @@ impl ArchivePair {
         Ok(cell)
     }
 
-    /// The best solution found for `cell`.
+    /// Pools further evaluations of stored solutions, given by their slots ([`Elite::slot`]). A solution whose pooled
+    /// measures lie in another cell moves there and competes; one that loses, or has no cell, is removed.
+    pub fn pool(&mut self, more: &BTreeMap<usize, Entry>) -> Result<Pooled, Error> {
+        if more.is_empty() {
+            return Ok(Pooled::default());
+        }
+        let (pooled, changed, movers) = self.result.pool(&self.cells, more, &mut self.solutions)?;
+        for cell in changed {
+            match self.result.entry(cell) {
+                Some(elite) => self.soft.believe(cell, elite),
+                None => self.soft.vacate(cell),
+            }
+        }
+        let places: Vec<_> = movers.iter().map(|(cell, _)| Ok(*cell)).collect();
+        let offered: Vec<_> = movers.iter().map(|(_, entry)| entry.as_candidate()).collect();
+        self.soft.add(&places, &offered);
+        Ok(pooled)
+    }
+
+    /// The best solution of `cell`.
     pub fn elite(&self, cell: usize) -> Option<Elite<'_>> {
-        let entry = self.result.entry(cell)?;
-        let (solution, extra) = self.solutions.get(cell)?;
-        Some(Elite { cell, entry, solution, extra })
+        self.solution(cell, 0)
+    }
+
+    /// The solution of a rank in `cell`: 0 is the elite, then come the runners-up.
+    fn solution(&self, cell: usize, rank: usize) -> Option<Elite<'_>> {
+        let contender = self.result.contender(cell, rank)?;
+        let (solution, extra) = self.solutions.get(contender.slot)?;
+        Some(Elite { cell, slot: contender.slot, entry: &contender.entry, solution, extra })
+    }
+
+    /// The runners-up of `cell`, best first.
+    pub fn runners_up(&self, cell: usize) -> impl Iterator<Item = Elite<'_>> {
+        (1..).map_while(move |rank| self.solution(cell, rank))
     }
 
     /// All elites of the result archive, in ascending order of cells.
     pub fn elites(&self) -> impl Iterator<Item = Elite<'_>> {
         self.result.entries().filter_map(|(cell, _)| self.elite(cell))
+    }
+
+    /// All stored solutions, elites and runners-up, in ascending order of cells.
+    pub fn stored(&self) -> impl Iterator<Item = Elite<'_>> {
+        self.result.places().filter_map(|(cell, rank, _)| self.solution(cell, rank))
     }
 
     /// The elite with the highest objective, in the lowest cell on a tie.
@@ -191,7 +243,7 @@ fn all_finite(row: &[f32]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::elite::Provenance;
+    use super::super::elite::{Evidence, Provenance};
     use super::super::outcome::Outcome;
     use super::*;
     use crate::cells::Grid;
@@ -205,7 +257,8 @@ mod tests {
 
     fn candidate<'a>(solution: &'a [f32], objective: f64, measures: &'a [f64]) -> Candidate<'a> {
         let provenance = Provenance { iteration: 0, branch: None };
-        Candidate { solution, extra: &[0.0], objective, measures, length: 10.0, provenance }
+        let evidence = Evidence::ONE;
+        Candidate { solution, extra: &[0.0], objective, measures, length: 10.0, evidence, provenance }
     }
 
     #[test]
@@ -271,15 +324,15 @@ mod tests {
         let mut pair = pair();
         pair.add(&[candidate(&[1.0, 2.0], 5.0, &[0.25])]).unwrap();
         let ArchivePair { cells, soft, result, solutions } = pair;
-        let rebuilt = |cells: &Cells, soft: &Archive, result: &Archive, solutions: &Solutions| {
+        let rebuilt = |cells: &Cells, soft: &Archive, result: &ResultArchive, solutions: &Solutions| {
             ArchivePair::from_parts(cells.clone(), soft.clone(), result.clone(), solutions.clone())
         };
         assert!(rebuilt(&cells, &soft, &result, &solutions).is_ok());
-        assert!(rebuilt(&cells, &soft, &soft, &solutions).is_err());
         assert!(rebuilt(&cells, &soft, &result, &Solutions::new(10, 2, 1)).is_err());
         let smaller = Grid::new(vec![9], vec![0.0], vec![1.0]).unwrap().into();
         assert!(rebuilt(&smaller, &soft, &result, &solutions).is_err());
-        let empty = Archive::new(10, Acceptance::Elitist).unwrap();
+        let empty = ResultArchive::new(10, Ranking::ELITE).unwrap();
+        assert!(rebuilt(&cells, &soft, &empty, &solutions).is_err());
         assert!(rebuilt(&cells, &soft, &empty, &Solutions::new(10, 2, 1)).is_err());
     }
 }

@@ -1,5 +1,6 @@
-//! The parameters of the elites, which take most of the memory.
+//! The parameters of the stored solutions, which take most of the memory.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -7,21 +8,25 @@ use super::elite::Candidate;
 use crate::error::Error;
 use serde::{Deserialize, Serialize};
 
-/// One row of parameters and one of extra fields for each occupied cell.
+/// One row of parameters and one of extra fields for each stored solution, in numbered slots. A solution keeps its slot
+/// while it moves from cell to cell or from rank to rank, so that a save has to write new solutions only.
 ///
-/// Rows are allocated one by one when a cell is first occupied, and overwritten in place afterwards. A single growing
-/// vector would hold the old and the new copy at the moment it grows: up to three times the final size.
+/// Rows are allocated one by one. A single growing vector would hold the old and the new copy at the moment it grows: up to
+/// three times the final size.
 ///
-/// A row can be shared with a save that is still being written: a new row for its cell is then placed in new memory, and
+/// A row can be shared with a save that is still being written: a new row for its slot is then placed in new memory, and
 /// the shared row does not change ([`Solutions::row`]).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Solutions {
     solution_len: usize,
     extra_len: usize,
     rows: Vec<Option<Arc<Row>>>,
+    /// Empty slots; found anew in restored archives.
+    #[serde(skip)]
+    free: BTreeSet<usize>,
 }
 
-/// The stored solution of a cell.
+/// A stored solution.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Row {
     solution: Box<[f32]>,
@@ -54,16 +59,16 @@ impl Row {
         &self.extra
     }
 
-    /// A number that changes whenever a cell gets another row; it starts anew in each process.
+    /// A number that changes whenever a slot gets another row; it starts anew in each process.
     pub fn version(&self) -> u64 {
         self.version
     }
 }
 
 impl Solutions {
-    /// Memory for `cells` rows of `solution_len` parameters and `extra_len` extra fields, all empty.
-    pub fn new(cells: usize, solution_len: usize, extra_len: usize) -> Self {
-        Solutions { solution_len, extra_len, rows: vec![None; cells] }
+    /// `slots` empty slots for rows of `solution_len` parameters and `extra_len` extra fields; more are added as needed.
+    pub fn new(slots: usize, solution_len: usize, extra_len: usize) -> Self {
+        Solutions { solution_len, extra_len, rows: vec![None; slots], free: (0..slots).collect() }
     }
 
     /// The number of parameters of a solution.
@@ -76,29 +81,53 @@ impl Solutions {
         self.extra_len
     }
 
-    /// The number of cells.
-    pub fn cells(&self) -> usize {
+    /// The number of slots, empty ones included.
+    pub fn slots(&self) -> usize {
         self.rows.len()
     }
 
-    /// Parameters and extra fields of `cell`, if it is occupied.
-    pub fn get(&self, cell: usize) -> Option<(&[f32], &[f64])> {
-        let row = self.row(cell)?;
+    /// Parameters and extra fields in `slot`, if it is used.
+    pub fn get(&self, slot: usize) -> Option<(&[f32], &[f64])> {
+        let row = self.row(slot)?;
         Some((&row.solution, &row.extra))
     }
 
-    /// The row of `cell`, if it is occupied. Cloning the pointer is cheap and preserves the row in its current state.
-    pub fn row(&self, cell: usize) -> Option<&Arc<Row>> {
-        self.rows.get(cell)?.as_ref()
+    /// The row in `slot`, if it is used. Cloning the pointer is cheap and preserves the row in its current state.
+    pub fn row(&self, slot: usize) -> Option<&Arc<Row>> {
+        self.rows.get(slot)?.as_ref()
     }
 
-    /// Stores the row of `cell`, replacing the previous one. Public so that rows can be restored one by one from a
+    /// Stores a row in the first empty slot, and returns that.
+    pub(super) fn insert(&mut self, solution: &[f32], extra: &[f64]) -> Result<usize, Error> {
+        let slot = self.free.first().copied().unwrap_or(self.rows.len());
+        if slot == self.rows.len() {
+            self.rows.push(None);
+        }
+        self.set(slot, solution, extra)?;
+        Ok(slot)
+    }
+
+    /// Empties all slots but these.
+    pub(super) fn keep(&mut self, used: impl Iterator<Item = usize>) {
+        let used: BTreeSet<usize> = used.collect();
+        (0..self.slots()).filter(|slot| !used.contains(slot)).for_each(|slot| self.remove(slot));
+    }
+
+    /// Empties a slot.
+    pub(super) fn remove(&mut self, slot: usize) {
+        if self.rows.get_mut(slot).and_then(Option::take).is_some() {
+            self.free.insert(slot);
+        }
+    }
+
+    /// Stores the row in `slot`, replacing the previous one. Public so that rows can be restored one by one from a
     /// file.
-    pub fn set(&mut self, cell: usize, solution: &[f32], extra: &[f64]) -> Result<(), Error> {
+    pub fn set(&mut self, slot: usize, solution: &[f32], extra: &[f64]) -> Result<(), Error> {
         if solution.len() != self.solution_len || extra.len() != self.extra_len {
             return Err(Error::Record("row of parameters or extra fields of wrong length"));
         }
-        let slot = self.rows.get_mut(cell).ok_or(Error::Record("row beyond the last cell"))?;
+        self.free.remove(&slot);
+        let slot = self.rows.get_mut(slot).ok_or(Error::Record("row beyond the last slot"))?;
         match slot.as_mut().and_then(Arc::get_mut) {
             Some(row) => {
                 row.solution.copy_from_slice(solution);
@@ -115,9 +144,22 @@ impl Solutions {
 
     /// The number of bytes that the rows occupy.
     pub fn bytes(&self) -> usize {
-        let row = |row: &Arc<Row>| size_of::<Row>() + size_of_val(&*row.solution) + size_of_val(&*row.extra);
-        let pointers = self.rows.capacity() * size_of::<Option<Arc<Row>>>();
-        self.rows.iter().flatten().map(row).sum::<usize>() + pointers
+        self.len() * self.row_bytes() + self.rows.capacity() * size_of::<Option<Arc<Row>>>()
+    }
+
+    /// The number of bytes that one row occupies.
+    pub(super) fn row_bytes(&self) -> usize {
+        size_of::<Row>() + self.solution_len * size_of::<f32>() + self.extra_len * size_of::<f64>()
+    }
+
+    /// The number of rows.
+    pub fn len(&self) -> usize {
+        self.rows.len() - self.free.len()
+    }
+
+    /// Whether there are no rows.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
     }
 
     /// Whether a candidate has the declared lengths.
@@ -134,21 +176,24 @@ impl Solutions {
         Ok(())
     }
 
-    /// Whether restored rows have the declared lengths and fill exactly the cells in `occupied`.
-    pub(super) fn check(&self, cells: usize, occupied: impl Fn(usize) -> bool) -> Result<(), Error> {
-        if self.rows.len() != cells {
-            return Err(Error::Record("number of rows differs from the number of cells"));
+    /// Whether restored rows have the declared lengths and fill exactly the slots in `used`, one solution each.
+    pub(super) fn check(&mut self, used: impl Iterator<Item = usize>) -> Result<(), Error> {
+        let mut full: BTreeSet<usize> = BTreeSet::new();
+        if !used.into_iter().all(|slot| full.insert(slot)) {
+            return Err(Error::Record("two solutions in one slot"));
         }
-        for (cell, row) in self.rows.iter().enumerate() {
+        for row in &self.rows {
             let fits =
                 |row: &Arc<Row>| row.solution.len() == self.solution_len && row.extra.len() == self.extra_len;
             if !row.as_ref().is_none_or(fits) {
                 return Err(Error::Record("row of parameters or extra fields of wrong length"));
             }
-            if row.is_some() != occupied(cell) {
-                return Err(Error::Record("parameters and entries do not fill the same cells"));
-            }
         }
+        let filled = |slot: &usize| self.rows[*slot].is_some();
+        if !(0..self.rows.len()).filter(filled).eq(full) {
+            return Err(Error::Record("parameters and entries do not fill the same slots"));
+        }
+        self.free = (0..self.rows.len()).filter(|slot| !filled(slot)).collect();
         Ok(())
     }
 }
@@ -166,6 +211,18 @@ mod tests {
         assert_eq!((before.solution(), before.extra()), (&[1.0, 2.0][..], &[3.0][..]));
         assert_eq!(solutions.get(1), Some((&[4.0, 5.0][..], &[6.0][..])));
         assert_ne!(before.version(), solutions.row(1).unwrap().version());
+    }
+
+    #[test]
+    fn empty_slots_are_used_again() {
+        let mut solutions = Solutions::new(0, 1, 0);
+        let slots = [1.0, 2.0, 3.0].map(|value| solutions.insert(&[value], &[]).unwrap());
+        assert_eq!((slots, solutions.len()), ([0, 1, 2], 3));
+        solutions.remove(1);
+        solutions.remove(1);
+        assert_eq!((solutions.get(1), solutions.len(), solutions.slots()), (None, 2, 3));
+        assert_eq!(solutions.insert(&[4.0], &[]), Ok(1));
+        assert_eq!(solutions.insert(&[5.0], &[]), Ok(3));
     }
 
     #[test]

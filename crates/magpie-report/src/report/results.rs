@@ -1,4 +1,4 @@
-//! The table of results: what archives hold, what they are worth when run again, and what the paper has.
+//! The table of results: what archives hold, what they are worth in fresh episodes, and what the paper has.
 
 use crate::error::ReportError;
 use crate::runs::{Method, Metric, Run, Scene};
@@ -10,7 +10,7 @@ use super::sheet::{Entry, Kind, Sheet, columns};
 
 /// Where a row of numbers is from.
 const STORED: &str = "as stored";
-const CORRECTED: &str = "run again";
+const VERIFIED: &str = "verified";
 const PAPER: &str = "paper";
 
 /// Mean and deviation over the runs that have a number.
@@ -43,7 +43,6 @@ pub(super) fn sheet(scenes: &[Scene]) -> Result<Sheet, ReportError> {
             let judged =
                 method.runs.iter().filter_map(|run| run.settings.others.get("search.episodes")?.parse().ok());
             let made = range(method.runs.iter().map(Run::iterations));
-            row(STORED, method.runs.len(), [made, range(judged)], cells(method, Run::last)?);
             let again: Vec<f64> = method
                 .runs
                 .iter()
@@ -51,8 +50,9 @@ pub(super) fn sheet(scenes: &[Scene]) -> Result<Sheet, ReportError> {
                 .collect();
             if !again.is_empty() {
                 let episodes = range(again.iter().copied());
-                row(CORRECTED, again.len(), [String::new(), episodes], cells(method, Run::corrected)?);
+                row(VERIFIED, again.len(), [String::new(), episodes], cells(method, Run::verified)?);
             }
+            row(STORED, method.runs.len(), [made, range(judged)], cells(method, Run::last)?);
             if let Found::Same(published) = find(scene, method) {
                 let cell = |metric| published.get(metric).map_or(Entry::Nothing, Entry::Spread);
                 let spent = [paper::ITERATIONS, paper::EPISODES].map(|number| number.to_string());
@@ -91,11 +91,11 @@ pub(super) fn as_in_the_paper(scenes: &[Scene]) -> Result<ResultsTable, ReportEr
             let paper = published.as_ref().map_or(String::new(), |found| format!("{} ({PAPER})", found.name));
             for metric in Metric::OF_THE_PAPER {
                 let numbers = [
-                    (method.name.clone(), cell(&method.runs, |run| run.last(metric))?),
                     (
-                        format!("{} ({CORRECTED})", method.name),
-                        cell(&method.runs, |run| run.corrected(metric))?,
+                        format!("{} ({VERIFIED})", method.name),
+                        cell(&method.runs, |run| run.verified(metric))?,
                     ),
+                    (method.name.clone(), cell(&method.runs, |run| run.last(metric))?),
                     (paper.clone(), published.as_ref().and_then(|found| found.get(metric))),
                 ];
                 for (name, cell) in numbers {
@@ -140,7 +140,7 @@ pub(super) fn runs(scenes: &[Scene]) -> Sheet {
     ]);
     columns.extend(Metric::ALL.map(|metric| (metric.name().into(), Kind::Number)));
     columns
-        .extend([("QD-Score run again".into(), Kind::Number), ("episodes run again".into(), Kind::Number)]);
+        .extend([("verified QD-Score".into(), Kind::Number), ("verified by episodes".into(), Kind::Number)]);
     let mut rows = Vec::new();
     for scene in scenes {
         for (method, run) in
@@ -164,7 +164,7 @@ pub(super) fn runs(scenes: &[Scene]) -> Sheet {
                 let decimals = if matches!(metric, Metric::QdScore | Metric::QdScoreOffset) { 0 } else { 1 };
                 row.push(number(run.last(metric), decimals));
             }
-            row.push(number(run.corrected(Metric::QdScore), 0));
+            row.push(number(run.verified(Metric::QdScore), 0));
             row.push(number(run.reevaluation.as_ref().map(|again| again.episodes.into()), 0));
             rows.push(row);
         }
@@ -172,13 +172,13 @@ pub(super) fn runs(scenes: &[Scene]) -> Sheet {
     Sheet { slug: "runs", title: "Runs", columns, rows }
 }
 
-/// What to do to have the numbers of elites that are run again; `None` if all are there.
+/// What to do to have archives verified; `None` if all are there.
 pub(super) fn what_to_run_again(scenes: &[Scene]) -> Option<String> {
     let runs = || scenes.iter().flat_map(|scene| &scene.methods).flat_map(|method| &method.runs);
     let missing = runs().filter(|run| run.reevaluation.is_none()).count();
     let example = runs().find(|run| run.reevaluation.is_none())?.folder.display().to_string();
     Some(format!(
-        "The elites of {missing} of {} runs have not been run again: `magpie eval {example}` does it for one; it takes several \
+        "The archives of {missing} of {} runs have not been verified: `magpie eval {example}` does it for one; it takes several \
          runs, and folders of them, too.",
         runs().count()
     ))

@@ -148,8 +148,8 @@ impl Run {
         }
     }
 
-    /// Where it stands when its elites are run again.
-    pub fn corrected(&self, metric: Metric) -> Option<f64> {
+    /// Where it stands in fresh episodes of its elites.
+    pub fn verified(&self, metric: Metric) -> Option<f64> {
         metric.of_archive(&self.reevaluation.as_ref()?.metrics)
     }
 }

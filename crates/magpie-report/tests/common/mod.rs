@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use magpie_demos::{About as Origin, Columns, Demonstrations, Demonstrator, Episode, Sizes, bundled};
 use magpie_learn::Actions;
 use magpie_nn::Shape;
-use magpie_qd::{Acceptance, ArchivePair, Candidate, Provenance};
+use magpie_qd::{Acceptance, ArchivePair, Candidate, Evidence, Provenance};
 use magpie_random::Stream;
 use magpie_rewards::ModelName;
 use magpie_run::train::{Budget, Config};
@@ -103,6 +103,7 @@ impl Sketch {
                 objective,
                 measures: &measures,
                 length: 800.0,
+                evidence: Evidence::ONE,
                 provenance: Provenance { iteration: 1, branch: None },
             };
             archives.add(&[candidate]).unwrap();

@@ -9,7 +9,7 @@ use magpie_nn::normaliser::RunningMeanStd;
 use safetensors::tensor::{Dtype, SafeTensors};
 
 use super::about::{Facts, Record};
-use super::{SavedArchive, SavedElite, damaged};
+use super::{SavedArchive, SavedElite, SavedEvidence, damaged};
 use crate::directory::read;
 use crate::error::RunError;
 
@@ -67,6 +67,10 @@ pub fn load_archive(path: &Path) -> Result<SavedArchive, RunError> {
     );
     let column = |name: &str| tensors.rows(name, elites, None);
     let (objectives, lengths) = (column("objective")?, column("length")?);
+    let evidence = match tensors.has("episodes") {
+        true => Some(tensors.evidence(elites, dims)?),
+        false => None,
+    };
     let (thresholds, counts) = (column("threshold")?, column("obs_count")?);
     let (cells, iterations, branches) = (
         tensors.whole("index", elites)?,
@@ -104,6 +108,7 @@ pub fn load_archive(path: &Path) -> Result<SavedArchive, RunError> {
             objective: objectives[i],
             measures: measures[i * dims..][..dims].to_vec(),
             length: lengths[i],
+            evidence: evidence.as_ref().map(|evidence| evidence[i].clone()),
             threshold: thresholds[i],
             iteration: iterations[i] as u64,
             branch: u32::try_from(branches[i]).ok(),
@@ -132,6 +137,27 @@ impl Tensors<'_> {
 
     fn width(&self, name: &str) -> Result<usize, RunError> {
         Ok(self.shape(name)?.get(1).copied().unwrap_or(0))
+    }
+
+    fn has(&self, name: &str) -> bool {
+        self.tensors.tensor(name).is_ok()
+    }
+
+    fn evidence(&self, elites: usize, dims: usize) -> Result<Vec<SavedEvidence>, RunError> {
+        let episodes = self.whole("episodes", elites)?;
+        let objective = self.rows("objective_var", elites, None)?;
+        let measures = self.rows("measures_var", elites, Some(dims))?;
+        let is_count = |&n: &i64| n >= 1 && n <= u32::MAX.into();
+        if !episodes.iter().all(is_count) || objective.iter().chain(&measures).any(|&v| v < 0.0) {
+            let problem = "episodes should be at least 1, and objective_var and measures_var not negative";
+            return Err(damaged(self.path, problem.to_owned()));
+        }
+        let evidence = |((&episodes, &objective_var), measures_var): ((&i64, &f64), &[f64])| SavedEvidence {
+            episodes: episodes as u32,
+            objective_var,
+            measures_var: measures_var.to_vec(),
+        };
+        Ok(episodes.iter().zip(&objective).zip(measures.chunks(dims)).map(evidence).collect())
     }
 
     fn view(&self, name: &str, dtype: Dtype, shape: &[usize]) -> Result<&[u8], RunError> {

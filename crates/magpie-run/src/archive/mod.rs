@@ -5,6 +5,9 @@
 //! | `solution` | elites × parameters | f32 | the actor's parameters, then log σ |
 //! | `objective`, `length` | elites | f64 | mean return and episode length |
 //! | `measures` | elites × measures | f64 | |
+//! | `episodes` | elites | i64 | that objective, length and measures are means of; with the next two not in files of earlier versions |
+//! | `objective_var` | elites | f64 | sample variance over these episodes; 0 after a single one |
+//! | `measures_var` | elites × measures | f64 | likewise |
 //! | `threshold` | elites | f64 | what a newcomer must surpass in the soft archive |
 //! | `index` | elites | i64 | number of the cell, ascending |
 //! | `iteration`, `branch` | elites | i64 | where it came from: iterations count from 1, branches from 0, intermediate policies go on from λ, those of the walk last; branch -1 is the search policy itself |
@@ -26,7 +29,7 @@ mod save;
 use std::path::Path;
 
 use magpie_learn::Policy;
-use magpie_qd::{Metrics, QdOffset};
+use magpie_qd::{Entry, Metrics, QdOffset};
 
 pub use about::About;
 pub use load::load_archive;
@@ -36,6 +39,27 @@ pub use save::save_archive;
 
 use crate::error::RunError;
 use crate::world::EnvOverrides;
+
+/// How well objective and measures of an elite are known.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SavedEvidence {
+    /// Episodes that they are means of.
+    pub episodes: u32,
+    /// Sample variance of the return; 0 after a single episode.
+    pub objective_var: f64,
+    /// Sample variance of each measure; 0 after a single episode.
+    pub measures_var: Vec<f64>,
+}
+
+impl From<&Entry> for SavedEvidence {
+    fn from(entry: &Entry) -> SavedEvidence {
+        SavedEvidence {
+            episodes: entry.episodes,
+            objective_var: entry.objective_variance().unwrap_or(0.0),
+            measures_var: entry.measure_variances().unwrap_or(vec![0.0; entry.measures.len()]),
+        }
+    }
+}
 
 /// An elite of a file.
 #[derive(Debug, Clone, PartialEq)]
@@ -48,6 +72,8 @@ pub struct SavedElite {
     pub measures: Vec<f64>,
     /// Mean length of its episodes.
     pub length: f64,
+    /// How well these are known; `None` in files of earlier versions.
+    pub evidence: Option<SavedEvidence>,
     /// What a newcomer must surpass in the soft archive.
     pub threshold: f64,
     /// Iteration it was found in.
@@ -110,7 +136,7 @@ fn damaged(path: &Path, problem: String) -> RunError {
 pub(crate) mod tests {
     use magpie_learn::Actions;
     use magpie_nn::Shape;
-    use magpie_qd::{Acceptance, ArchivePair, Candidate, Cells, Cvt, Grid, Provenance};
+    use magpie_qd::{Acceptance, ArchivePair, Candidate, Cells, Cvt, Evidence, Grid, Provenance};
 
     use super::*;
 
@@ -135,6 +161,7 @@ pub(crate) mod tests {
                 objective: 1.0 / 3.0,
                 measures: &measures,
                 length: 12.5,
+                evidence: Evidence { episodes: 3, squares: &[2.0, 1.0, 0.5] },
                 provenance: Provenance { iteration: 4, branch },
             };
             archives.add(&[candidate]).unwrap();
@@ -175,6 +202,9 @@ pub(crate) mod tests {
                 assert_eq!((elite.cell, elite.solution), (saved.cell, &saved.policy.parameters[..]));
                 assert_eq!((elite.entry.objective, elite.entry.length), (saved.objective, saved.length));
                 assert_eq!(elite.entry.measures, saved.measures);
+                let evidence = saved.evidence.as_ref().unwrap();
+                assert_eq!((evidence.episodes, evidence.objective_var), (3, 1.0));
+                assert_eq!(evidence.measures_var, [0.5, 0.25]);
                 assert_eq!(elite.entry.provenance.branch, saved.branch);
                 assert_eq!(saved.iteration, 4);
                 assert_eq!(saved.policy.normaliser.variance(), [0.1]);
@@ -220,6 +250,7 @@ pub(crate) mod tests {
             objective: 2.0,
             measures: &[0.3],
             length: 12.5,
+            evidence: Evidence::ONE,
             provenance: Provenance { iteration: 4, branch: None },
         };
         archives.add(&[candidate]).unwrap();

@@ -8,7 +8,7 @@ use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 
 use magpie_files::tensors::Sums;
-use magpie_qd::{Metrics, QdOffset};
+use magpie_qd::{Entry, Metrics, QdOffset, ResultArchive};
 use serde_json::Value;
 
 use super::about::{Facts, Record};
@@ -27,6 +27,8 @@ pub struct OutlinedElite {
     pub length: f64,
     /// Mean measures.
     pub measures: Vec<f64>,
+    /// Episodes that these are means of; `None` in files of earlier versions.
+    pub episodes: Option<u32>,
     /// Iteration it was found in.
     pub iteration: u64,
 }
@@ -41,6 +43,19 @@ pub struct ArchiveOutline {
 }
 
 impl ArchiveOutline {
+    /// That of a result archive.
+    pub(crate) fn of(about: About, result: &ResultArchive) -> ArchiveOutline {
+        let outlined = |(cell, entry): (usize, &Entry)| OutlinedElite {
+            cell,
+            objective: entry.objective,
+            length: entry.length,
+            measures: entry.measures.clone(),
+            episodes: Some(entry.episodes),
+            iteration: entry.provenance.iteration,
+        };
+        ArchiveOutline { elites: result.entries().map(outlined).collect(), about }
+    }
+
     /// Of these elites.
     pub fn metrics(&self) -> Metrics {
         let scores = self.elites.iter().map(|e| (e.objective, e.length));
@@ -73,6 +88,7 @@ impl From<&SavedArchive> for ArchiveOutline {
             objective: e.objective,
             length: e.length,
             measures: e.measures.clone(),
+            episodes: e.evidence.as_ref().map(|evidence| evidence.episodes),
             iteration: e.iteration,
         });
         ArchiveOutline { about: archive.about.clone(), elites: outlined.collect() }
@@ -101,6 +117,14 @@ pub fn load_outline(path: &Path) -> Result<ArchiveOutline, RunError> {
     let objectives = file.reals("objective", &[elites])?;
     let lengths = file.reals("length", &[elites])?;
     let measures = file.reals("measures", &[elites, dims])?;
+    let episodes = match file.head["episodes"].is_null() {
+        true => None,
+        false => Some(file.numbers("episodes", "I64", &[elites], i64::from_le_bytes)?),
+    };
+    let is_count = |&n: &i64| n >= 1 && n <= u32::MAX.into();
+    if !episodes.iter().flatten().all(is_count) {
+        return Err(file.damaged("episodes should be at least 1".to_owned()));
+    }
     let iterations = file.numbers("iteration", "I64", &[elites], i64::from_le_bytes)?;
     if iterations.iter().any(|&i| i < 0) {
         return Err(file.damaged("iteration should be at least 0".to_owned()));
@@ -114,6 +138,7 @@ pub fn load_outline(path: &Path) -> Result<ArchiveOutline, RunError> {
         objective: objectives[i],
         length: lengths[i],
         measures: measures[i * dims..][..dims].to_vec(),
+        episodes: episodes.as_ref().map(|episodes| episodes[i] as u32),
         iteration: iterations[i] as u64,
     };
     Ok(ArchiveOutline { about, elites: (0..elites).map(elite).collect() })

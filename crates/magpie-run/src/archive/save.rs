@@ -7,7 +7,7 @@ use magpie_qd::{ArchivePair, Cells, Elite};
 use safetensors::tensor::Dtype;
 
 use super::about::Record;
-use super::{About, damaged};
+use super::{About, SavedEvidence, damaged};
 use crate::directory::write_with;
 use crate::error::RunError;
 
@@ -44,6 +44,13 @@ fn columns(archives: &ArchivePair) -> Vec<Column<'_>> {
         column("objective", Dtype::F64, None, move |e, row| double(row, &[e.entry.objective])),
         column("measures", Dtype::F64, Some(measures), move |e, row| double(row, &e.entry.measures)),
         column("length", Dtype::F64, None, move |e, row| double(row, &[e.entry.length])),
+        column("episodes", Dtype::I64, None, move |e, row| whole(row, e.entry.episodes.into())),
+        column("objective_var", Dtype::F64, None, move |e, row| {
+            double(row, &[SavedEvidence::from(e.entry).objective_var]);
+        }),
+        column("measures_var", Dtype::F64, Some(measures), move |e, row| {
+            double(row, &SavedEvidence::from(e.entry).measures_var);
+        }),
         column("threshold", Dtype::F64, None, move |e, row| {
             double(row, &[archives.soft().threshold(e.cell)]);
         }),

@@ -1,7 +1,7 @@
 //! The head of a checkpoint: everything but rows, and where these lie.
 //!
 //! ```text
-//! "magpie checkpoint 9\n"   iteration and index (postcard)   record (postcard)   CRC-32
+//! "magpie checkpoint 10\n"   iteration and index (postcard)   record (postcard)   CRC-32
 //! ```
 
 use std::io::Read;
@@ -12,7 +12,7 @@ use super::index::Index;
 use super::sealed::{self, Seal, Sealed};
 use crate::error::RunError;
 
-pub(super) const FIRST_LINE: &[u8] = b"magpie checkpoint 9\n";
+pub(super) const FIRST_LINE: &[u8] = b"magpie checkpoint 10\n";
 /// How those of every version begin.
 pub(super) const ANY_VERSION: &[u8] = b"magpie checkpoint ";
 

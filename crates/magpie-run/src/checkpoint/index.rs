@@ -7,14 +7,14 @@ use std::sync::Arc;
 use magpie_qd::{Row, Solutions};
 use serde::{Deserialize, Serialize};
 
-/// Where the row of each cell lies.
+/// Where the row of each slot lies.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Index {
     pub solution_len: usize,
     pub extra_len: usize,
     /// By their numbers.
     pub segments: BTreeMap<u32, Segment>,
-    /// One a cell.
+    /// One a slot.
     pub places: Vec<Option<Place>>,
 }
 
@@ -38,7 +38,7 @@ pub(super) struct Place {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Stored {
     pub(super) index: Index,
-    /// Of the row of each cell; meaningless where there is none.
+    /// Of the row in each slot; meaningless where there is none.
     versions: Vec<u64>,
 }
 
@@ -67,10 +67,10 @@ impl Stored {
 
     /// What has to be written so that all of `rows` is stored.
     pub(super) fn plan(&self, rows: &Solutions, number: u32) -> Plan {
-        let mut places: Vec<Option<Place>> = (0..rows.cells())
-            .map(|cell| {
-                let place = *self.index.places.get(cell)?;
-                place.filter(|_| rows.row(cell).is_some_and(|row| row.version() == self.versions[cell]))
+        let mut places: Vec<Option<Place>> = (0..rows.slots())
+            .map(|slot| {
+                let place = *self.index.places.get(slot)?;
+                place.filter(|_| rows.row(slot).is_some_and(|row| row.version() == self.versions[slot]))
             })
             .collect();
         let kept = self.kept(&places);
@@ -78,8 +78,8 @@ impl Stored {
             place.take_if(|place| !kept.contains_key(&place.segment));
         });
         let (mut segments, mut written) = (kept, Vec::new());
-        for (cell, place) in places.iter_mut().enumerate() {
-            if let (None, Some(row)) = (&place, rows.row(cell)) {
+        for (slot, place) in places.iter_mut().enumerate() {
+            if let (None, Some(row)) = (&place, rows.row(slot)) {
                 *place = Some(Place { segment: number, row: written.len() as u32 });
                 written.push(Arc::clone(row));
             }
@@ -120,5 +120,5 @@ impl Stored {
 }
 
 fn versions(rows: &Solutions) -> Vec<u64> {
-    (0..rows.cells()).map(|cell| rows.row(cell).map_or(0, |row| row.version())).collect()
+    (0..rows.slots()).map(|slot| rows.row(slot).map_or(0, |row| row.version())).collect()
 }

@@ -4,9 +4,10 @@
 //! change. A checkpoint is therefore a small *head*, written whole, and *segments* that hold rows of parameters:
 //!
 //! ```text
-//! checkpoint/search   the head: everything but the rows, and for each cell the segment and the place of its row
+//! checkpoint/search   the head: everything but the rows, and for each slot the segment and the place of its row
 //! checkpoint/rows-0   a segment: rows one after the other
 //! checkpoint/rows-3
+//! checkpoint/settle   what has been evaluated since the last iteration, if the archive has been or is being settled
 //! ```
 //!
 //! A segment is never changed. A save writes the rows that are in no segment yet into a new one, then the head, and then
@@ -29,6 +30,7 @@ mod writer;
 use std::path::{Path, PathBuf};
 
 use magpie_qd::Solutions;
+use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::error::RunError;
@@ -73,17 +75,34 @@ pub(crate) fn load_head<T: DeserializeOwned>(path: &Path) -> Result<T, RunError>
     decode(path, &head::read(path)?.record)
 }
 
-/// Whether these are the bytes of a file of a checkpoint, intact or not.
-pub(crate) fn is_part(bytes: &[u8]) -> bool {
-    bytes.starts_with(head::ANY_VERSION) || bytes.starts_with(rows::FIRST_LINE)
+/// Writes a record of other work than iterations into a file of its own, with a checksum.
+pub(crate) fn save_sealed(path: &Path, record: &impl Serialize) -> Result<(), RunError> {
+    let bytes = postcard::to_stdvec(record).map_err(|e| damaged(path, format!("cannot be written: {e}")))?;
+    sealed::write(path, RECORD_LINE, |file| file.write_all(&bytes)).map(drop)
 }
 
-/// Checks the checksum of one file of a checkpoint: the head or a segment.
+/// The record in such a file, if there is one that is intact and of this version.
+pub(crate) fn load_sealed<T: DeserializeOwned>(path: &Path) -> Option<T> {
+    let file = sealed::Sealed::open(path, RECORD_LINE).ok()?.ok()?;
+    postcard::from_bytes(&file.rest().ok()?).ok()
+}
+
+/// How the file of such a record begins.
+const RECORD_LINE: &[u8] = b"magpie record 1\n";
+
+/// Whether these are the bytes of a file of a checkpoint, intact or not.
+pub(crate) fn is_part(bytes: &[u8]) -> bool {
+    [head::ANY_VERSION, rows::FIRST_LINE, RECORD_LINE].iter().any(|line| bytes.starts_with(line))
+}
+
+/// Checks the checksum of one file of a checkpoint: the head, a segment or another record.
 pub(crate) fn verify(path: &Path) -> Result<(), RunError> {
-    match sealed::Sealed::open(path, rows::FIRST_LINE)? {
-        Ok(segment) => segment.rest().map(drop),
-        Err(_) => head::read(path).map(drop),
+    for line in [rows::FIRST_LINE, RECORD_LINE] {
+        if let Ok(file) = sealed::Sealed::open(path, line)? {
+            return file.rest().map(drop);
+        }
     }
+    head::read(path).map(drop)
 }
 
 fn decode<T: DeserializeOwned>(path: &Path, record: &[u8]) -> Result<T, RunError> {

@@ -35,9 +35,9 @@ pub(super) fn write(path: &Path, rows: &[Arc<Row>]) -> Result<Seal, RunError> {
 /// Reads the rows that the head at `path` refers to.
 pub(super) fn load(path: &Path, index: &Index) -> Result<Solutions, RunError> {
     let mut wanted: BTreeMap<u32, BTreeMap<u32, usize>> = BTreeMap::new();
-    for (cell, place) in index.places.iter().enumerate() {
+    for (slot, place) in index.places.iter().enumerate() {
         if let Some(place) = place {
-            wanted.entry(place.segment).or_default().insert(place.row, cell);
+            wanted.entry(place.segment).or_default().insert(place.row, slot);
         }
     }
     let mut rows = Solutions::new(index.places.len(), index.solution_len, index.extra_len);
@@ -51,7 +51,7 @@ pub(super) fn load(path: &Path, index: &Index) -> Result<Solutions, RunError> {
     Ok(rows)
 }
 
-/// Reads a segment, and takes the wanted rows, by their places, into their cells.
+/// Reads a segment, and takes the wanted rows, by their places, into their slots.
 fn read(
     path: &Path,
     segment: &Segment,
@@ -76,13 +76,13 @@ fn read(
     let (mut solution, mut extra) = (vec![0.0; solution_len], vec![0.0; extra_len]);
     for place in 0..segment.rows {
         file.read(&mut row)?;
-        let Some(&cell) = wanted.get(&place) else { continue };
+        let Some(&slot) = wanted.get(&place) else { continue };
         let (first, second) = row.split_at(4 * solution_len);
         let singles = first.as_chunks::<4>().0.iter().map(|b| f32::from_le_bytes(*b));
         let doubles = second.as_chunks::<8>().0.iter().map(|b| f64::from_le_bytes(*b));
         solution.iter_mut().zip(singles).for_each(|(to, from)| *to = from);
         extra.iter_mut().zip(doubles).for_each(|(to, from)| *to = from);
-        rows.set(cell, &solution, &extra)?;
+        rows.set(slot, &solution, &extra)?;
     }
     match file.finish()? == segment.sum {
         true => Ok(()),

@@ -21,7 +21,7 @@ use crate::ppo::{POLICY, Training};
 use crate::reevaluation::{self, Reevaluation};
 use crate::settings::{read_text, resolve};
 use crate::tensorboard;
-use crate::train::{ARCHIVE, DEMONSTRATIONS, Searching};
+use crate::train::{ARCHIVE, DEMONSTRATIONS, SETTLE, Searching};
 use crate::world::EnvOverrides;
 
 /// What was found out about a file.
@@ -212,6 +212,10 @@ fn beside_results(folder: &Path, report: &mut CheckReport) {
             Err(reason) => Finding::Damaged(reason.to_string()),
         };
         report.add(events, finding);
+    }
+    let settling = folder.join(SETTLE);
+    if settling.exists() {
+        report.add_read(settling.clone(), checkpoint::verify(&settling).map(|()| true));
     }
     let verified = folder.join(VERIFIED);
     if verified.exists() {

@@ -1,7 +1,7 @@
 //! Elites and policies run again on fresh seeds.
 //!
 //! An archive keeps the luckiest of many noisy evaluations, so it flatters itself. Run again, its elites give returns
-//! and measures that were not selected for; put into an empty archive, these give the corrected QD-Score and coverage. That
+//! and measures that were not selected for; put into an empty archive, these give the verified QD-Score and coverage. That
 //! archive can be saved, policies and all ([`ArchiveEvaluation::save_verified`]): where two elites now fall in one cell it
 //! has the better one, so that it holds fewer, and what it says of each is a fair estimate but for that choice.
 
@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use magpie_envs::{Dimension, Environment};
 use magpie_learn::{Actions, Evaluation, Policy, evaluate};
-use magpie_qd::{Acceptance, ArchivePair, Candidate, Metrics, Provenance, QdOffset};
+use magpie_qd::{Acceptance, ArchivePair, Candidate, Evidence, Metrics, Provenance, QdOffset};
 
 use super::OpenArchive;
 use super::open::{acting, fits};
@@ -55,7 +55,7 @@ pub struct ArchiveEvaluation<'a> {
     /// How they acted.
     pub actions: Actions,
     /// Of the archive that all elites make now; `None` if only one of them was run.
-    pub corrected: Option<Metrics>,
+    pub verified: Option<Metrics>,
     /// How many fall in another cell now.
     pub moved: usize,
     /// What corrects the run's own numbers, to be kept in its folder ([`ArchiveEvaluation::keep`]); `None` unless all elites
@@ -83,7 +83,7 @@ pub enum Kept {
     HasMoreEpisodes(Reevaluation),
 }
 
-/// The name of a corrected archive beside the run's own.
+/// The name of a verified archive beside the run's own.
 pub const VERIFIED: &str = "archive-verified.safetensors";
 
 /// Runs elites of an archive again.
@@ -122,8 +122,8 @@ pub fn evaluate_archive_in<'a>(
         |elite: &SavedElite, now: &Evaluation| about.cells.index_of(&now.mean_measures()) == Ok(elite.cell);
     let elites: Vec<(&SavedElite, Evaluation)> = chosen.into_iter().zip(results).collect();
     let moved = elites.iter().filter(|(elite, now)| !stays(elite, now)).count();
-    let corrected = match selection {
-        Selection::All => Some(corrected(about, &elites)?),
+    let verified = match selection {
+        Selection::All => Some(verified(about, &elites)?),
         Selection::Best | Selection::Cell(_) => None,
     };
     let own = open.path.file_name().is_some_and(|name| name == ARCHIVE);
@@ -133,15 +133,14 @@ pub fn evaluate_archive_in<'a>(
         .as_ref()
         .filter(|world| **world != found)
         .map(|world| OtherWorld { here: in_words(world), found: in_words(&found) });
-    let reevaluation =
-        corrected.filter(|_| comparable && other_world.is_none()).map(|metrics| Reevaluation {
-            archive: ArchiveOutline::from(archive).fingerprint(),
-            iteration: about.iteration,
-            episodes,
-            seed,
-            metrics,
-        });
-    Ok(ArchiveEvaluation { elites, actions, corrected, moved, reevaluation, other_world })
+    let reevaluation = verified.filter(|_| comparable && other_world.is_none()).map(|metrics| Reevaluation {
+        archive: ArchiveOutline::from(archive).fingerprint(),
+        iteration: about.iteration,
+        episodes,
+        seed,
+        metrics,
+    });
+    Ok(ArchiveEvaluation { elites, actions, verified, moved, reevaluation, other_world })
 }
 
 /// A world in words.
@@ -150,7 +149,7 @@ fn in_words(world: &EnvOverrides) -> String {
 }
 
 /// Of the archive that the elites make now.
-fn corrected(about: &About, elites: &[(&SavedElite, Evaluation)]) -> Result<Metrics, RunError> {
+fn verified(about: &About, elites: &[(&SavedElite, Evaluation)]) -> Result<Metrics, RunError> {
     Ok(fresh(about, elites, false)?.metrics(QdOffset::PerStep(about.qd_offset)))
 }
 
@@ -180,6 +179,7 @@ fn fresh(
             objective: now.mean_return(),
             measures: &now.mean_measures(),
             length: now.mean_length(),
+            evidence: Evidence { episodes: now.episodes(), squares: &now.squared_deviations() },
             provenance: Provenance { iteration: elite.iteration, branch: elite.branch },
         }])?;
     }
@@ -209,11 +209,11 @@ impl ArchiveEvaluation<'_> {
         let refuse = |problem: &str| {
             Err(RunError::Output {
                 path: path.to_owned(),
-                problem: format!("no corrected archive: {problem}"),
+                problem: format!("no verified archive: {problem}"),
             })
         };
         may_write(path, &[])?;
-        if self.corrected.is_none() {
+        if self.verified.is_none() {
             return refuse("not all elites were run; run all of them");
         }
         if self.other_world.is_some() {
@@ -301,7 +301,7 @@ mod tests {
             let drawn = EvaluateOptions { actions: Some(Actions::Sampled), ..options() };
             let drawn = evaluate_archive(&open, Selection::All, &drawn).unwrap();
             assert_ne!(drawn.elites[0].1, own.elites[0].1);
-            assert!(own.corrected.is_some_and(|now| now.elites >= 1 && now.elites <= 2));
+            assert!(own.verified.is_some_and(|now| now.elites >= 1 && now.elites <= 2));
             assert!(own.reevaluation.is_none(), "there is no run to correct");
         }
     }
@@ -357,14 +357,14 @@ mod tests {
     }
 
     #[test]
-    fn the_corrected_archive_holds_what_elites_reach_now_and_their_policies() {
+    fn the_verified_archive_holds_what_elites_reach_now_and_their_policies() {
         for cells in CELLS {
             let (folder, open) = hopper(cells());
             let now = evaluate_archive(&open, Selection::All, &options()).unwrap();
             let path = folder.path().join(VERIFIED);
             now.save_verified(&open.archive, &path).unwrap();
             let saved = OpenArchive::open(&path).unwrap().archive;
-            assert_eq!(Some(saved.metrics()), now.corrected);
+            assert_eq!(Some(saved.metrics()), now.verified);
             assert_eq!(saved.about, open.archive.about);
             for elite in &saved.elites {
                 let is_it = |(old, _): &&(&SavedElite, Evaluation)| old.policy == elite.policy;

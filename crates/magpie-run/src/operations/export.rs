@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::Path;
 
 use super::output::may_write;
-use crate::archive::{SavedArchive, SavedElite};
+use crate::archive::{SavedArchive, SavedElite, SavedEvidence};
 use crate::directory::{CONFIG, write_with};
 use crate::error::RunError;
 use crate::npz::{Column, Element, NpzWriter, header};
@@ -68,6 +68,9 @@ fn csv(archive: &SavedArchive, policies: bool, path: &Path) -> Result<(), RunErr
     columns.push("objective".to_owned());
     columns.extend((0..archive.about.names.len()).map(|j| format!("measures_{j}")));
     columns.extend(["threshold".to_owned(), "index".to_owned()]);
+    // After what pyribs knows; empty where an archive of an earlier version does not say.
+    columns.extend(["episodes".to_owned(), "objective_var".to_owned()]);
+    columns.extend((0..archive.about.names.len()).map(|j| format!("measures_var_{j}")));
     write_with(path, |out| {
         writeln!(out, "{}", columns.join(","))?;
         for elite in &archive.elites {
@@ -78,7 +81,15 @@ fn csv(archive: &SavedArchive, policies: bool, path: &Path) -> Result<(), RunErr
             for measure in &elite.measures {
                 write!(out, "{measure},")?;
             }
-            writeln!(out, "{},{}", elite.threshold, elite.cell)?;
+            write!(out, "{},{}", elite.threshold, elite.cell)?;
+            match &elite.evidence {
+                Some(SavedEvidence { episodes, objective_var, measures_var }) => {
+                    write!(out, ",{episodes},{objective_var}")?;
+                    measures_var.iter().try_for_each(|variance| write!(out, ",{variance}"))?;
+                }
+                None => write!(out, "{}", ",".repeat(2 + elite.measures.len()))?,
+            }
+            writeln!(out)?;
         }
         Ok(())
     })
@@ -113,6 +124,9 @@ fn arrays(archive: &SavedArchive, policies: bool) -> Vec<Array<'_>> {
             Box::new(move |cell, _| single(&cells.centre(cell).unwrap_or_default())),
         ),
     ];
+    if archive.elites.first().is_some_and(|e| e.evidence.is_some()) {
+        arrays.extend(evidence(dims));
+    }
     let Some(first) = archive.elites.first().filter(|_| policies) else { return arrays };
     let (parameters, observation) = (first.policy.parameters.len(), first.policy.normaliser.mean().len());
     let genotype =
@@ -127,6 +141,20 @@ fn arrays(archive: &SavedArchive, policies: bool) -> Vec<Array<'_>> {
     arrays.push(Array::Double("obs_mean", observation, Box::new(move |_, e| mean(e))));
     arrays.push(Array::Double("obs_var", observation, Box::new(move |_, e| variance(e))));
     arrays
+}
+
+/// How well elites are known: 0 in empty cells.
+fn evidence<'a>(dims: usize) -> [Array<'a>; 3] {
+    let of = |e: Option<&SavedElite>| e.and_then(|e| e.evidence.clone());
+    [
+        Array::Single("episodes", 1, Box::new(move |_, e| vec![of(e).map_or(0.0, |e| e.episodes as f32)])),
+        Array::Double("objective_var", 1, Box::new(move |_, e| vec![of(e).map_or(0.0, |e| e.objective_var)])),
+        Array::Double(
+            "measures_var",
+            dims,
+            Box::new(move |_, e| of(e).map_or(vec![0.0; dims], |e| e.measures_var)),
+        ),
+    ]
 }
 
 /// A repertoire has a row for every cell, filled or not, so a small archive may make a file larger than the disk.
@@ -244,7 +272,12 @@ mod tests {
             }
             let text = std::fs::read_to_string(at(ExportFormat::Csv)).unwrap();
             assert!(text.starts_with("solution_0,solution_1,"));
-            assert!(text.lines().next().unwrap().ends_with(",objective,measures_0,threshold,index"));
+            assert!(
+                text.lines()
+                    .next()
+                    .unwrap()
+                    .ends_with(",objective,measures_0,threshold,index,episodes,objective_var,measures_var_0")
+            );
             assert_eq!(text.lines().count(), 3);
             let about = &open.archive.about;
             let mut npz = Npz::open(at(ExportFormat::Npz).to_str().unwrap());

@@ -25,6 +25,8 @@ pub struct ArchiveInfo {
     pub grid: Option<Vec<usize>>,
     /// Of its elites.
     pub metrics: Metrics,
+    /// Mean number of episodes of an elite, if the file says so.
+    pub episodes: Option<f64>,
     /// What the offset QD-Score adds for each step.
     pub qd_offset: f64,
     /// The elite with the highest objective; `None` in an empty archive.
@@ -54,6 +56,7 @@ pub struct BestElite {
 pub fn archive_info(archive: &ArchiveOutline) -> ArchiveInfo {
     let ArchiveOutline { about, elites } = archive;
     let length = elites.iter().map(|e| e.length).sum::<f64>() / elites.len() as f64;
+    let episodes: Option<u64> = elites.iter().map(|e| e.episodes.map(u64::from)).sum();
     ArchiveInfo {
         task: about.task.clone(),
         measure: about.measure.clone(),
@@ -66,6 +69,7 @@ pub fn archive_info(archive: &ArchiveOutline) -> ArchiveInfo {
             Cells::Cvt(_) => None,
         },
         metrics: archive.metrics(),
+        episodes: episodes.filter(|_| !elites.is_empty()).map(|n| n as f64 / elites.len() as f64),
         qd_offset: about.qd_offset,
         best: archive.best().map(|best| BestElite {
             cell: about.cell_name(best.cell),

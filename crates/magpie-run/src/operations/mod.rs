@@ -43,7 +43,7 @@ mod tests {
     use magpie_demos::Demonstrations;
     use magpie_learn::Actions;
     use magpie_nn::Shape;
-    use magpie_qd::{Acceptance, ArchivePair, Candidate, Cells, Cvt, Grid, Provenance};
+    use magpie_qd::{Acceptance, ArchivePair, Candidate, Cells, Cvt, Evidence, Grid, Provenance};
     use magpie_random::Stream;
 
     use super::{DemonstrateOptions, EliteOptions, OpenArchive, demonstrate};
@@ -80,6 +80,7 @@ mod tests {
                 objective,
                 measures: &[measure],
                 length: 10.0,
+                evidence: Evidence::ONE,
                 provenance: Provenance { iteration: 1, branch: None },
             };
             archives.add(&[candidate]).unwrap();

@@ -1,4 +1,4 @@
-//! Many runs corrected one after the other: which are to be, and which have been.
+//! Many runs verified one after the other: which are to be, and which have been.
 //!
 //! A run is *due* if it is finished and its `reevaluation.csv` is missing, of an earlier archive, or of fewer episodes than
 //! are asked for. So whoever goes through all runs below a folder and is stopped goes on where that was.
@@ -64,7 +64,7 @@ fn find(folder: &Path, depth: usize, into: &mut Vec<PathBuf>) -> io::Result<()> 
     Ok(())
 }
 
-/// What there is to do about the run in `folder`, if its elites are to have this many episodes each, and if a corrected
+/// What there is to do about the run in `folder`, if its elites are to have this many episodes each, and if a verified
 /// archive is to lie beside its own.
 pub fn standing(folder: &Path, episodes: u32, with_archive: bool) -> Result<Standing, RunError> {
     if !folder.join(ARCHIVE).is_file() {
@@ -110,7 +110,7 @@ mod tests {
     use crate::operations::{EvaluateOptions, Kept, Selection, evaluate_archive};
 
     #[test]
-    fn a_finished_run_is_due_until_it_has_been_corrected_with_as_many_episodes() {
+    fn a_finished_run_is_due_until_it_has_been_verified_with_as_many_episodes() {
         let (folder, open) = hopper(CELLS[0]());
         let folder = folder.path();
         let configure = |iterations: u64| {
@@ -127,7 +127,7 @@ mod tests {
             let found = standing(folder, episodes, false).unwrap();
             assert_eq!(matches!(found, Standing::Current(_)), current, "{episodes}: {found:?}");
         }
-        assert_eq!(standing(folder, 2, true).unwrap(), Standing::Due, "the corrected archive is asked for");
+        assert_eq!(standing(folder, 2, true).unwrap(), Standing::Due, "the verified archive is asked for");
         evaluation.save_verified(&open.archive, &folder.join(VERIFIED)).unwrap();
         assert!(matches!(standing(folder, 2, true).unwrap(), Standing::Current(_)));
         // The run has gone on.

@@ -1,6 +1,7 @@
 //! The configuration of a search run.
 
 use magpie_envs::Environment;
+use magpie_learn::full_lanes;
 use magpie_rewards::{ModelName, RewardConfig};
 use magpie_search::{BonusScale, Curiosity, SearchConfig, Start};
 use magpie_settings::{Method, SettingError, Settings, When, settings, words};
@@ -152,9 +153,14 @@ impl Config {
         let policies = learners.saturating_mul(self.search.policies.into());
         let episodes = self.search.candidates(measures).saturating_mul(episodes.into());
         let evaluation = episodes.saturating_mul(horizon.into());
+        let again =
+            u64::from(self.search.reevaluations).saturating_mul(full_lanes(self.search.episodes).into());
+        let evaluation = evaluation.saturating_add(again.saturating_mul(horizon.into()));
         // The first rollout of a search policy only initialises its observation normaliser.
         let iteration = training.saturating_mul(learners).saturating_add(evaluation);
-        iteration.saturating_mul(self.iterations).saturating_add(rollout.saturating_mul(policies))
+        let search =
+            iteration.saturating_mul(self.iterations).saturating_add(rollout.saturating_mul(policies));
+        search.saturating_add((self.search.settle * search as f64) as u64)
     }
 
     /// Checks the configuration for this many measures.

@@ -31,9 +31,16 @@ pub(crate) const COLUMNS: &[Entry] = &[
     .known_as("QD/average performance", 1.0),
     Entry::new("elites", "cells", "occupied cells", |p| p.report.metrics.elites as f64),
     Entry::new(
+        "verified_qd_score",
+        "return",
+        "the QD-Score that the elites make in fresh episodes, after settling: in the last row of a run that was settled",
+        |_| f64::NAN,
+    ),
+    Entry::new("verified_coverage", "0 to 1", "the coverage that they make, likewise", |_| f64::NAN),
+    Entry::new(
         "new_cells",
         "cells",
-        "cells of the result archive occupied for the first time, whether by branches, intermediate \
+        "empty cells of the result archive that became occupied, whether by branches, intermediate \
          policies or the search policy",
         |p| p.report.new_cells as f64,
     ),
@@ -58,6 +65,15 @@ pub(crate) const COLUMNS: &[Entry] = &[
          anything above 0 indicates a fault",
         |p| p.report.refused as f64,
     ),
+    Entry::new(
+        "moved",
+        "solutions",
+        "solutions of the result archive that a re-evaluation moved to another cell, those that lost there included",
+        |p| p.report.reevaluation.moved as f64,
+    ),
+    Entry::new("emptied", "cells", "cells of the result archive that a re-evaluation left empty", |p| {
+        p.report.reevaluation.emptied as f64
+    }),
     Entry::new(
         "restarts",
         "",

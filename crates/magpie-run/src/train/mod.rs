@@ -9,6 +9,7 @@ mod metrics;
 mod objective;
 mod recover;
 mod run;
+mod settle;
 mod validated;
 
 pub use choices::{Choices, Resolved};
@@ -24,3 +25,5 @@ pub use recover::rebuild_archive;
 pub(crate) use recover::{newer_archive, newer_outline};
 pub(crate) use run::{ARCHIVE, CHECKPOINT, PICTURE, Searching};
 pub use run::{OwnParts, Progress, TrainRun};
+pub(crate) use settle::FILE as SETTLE;
+pub use settle::{SettledArchive, SettlingListener};

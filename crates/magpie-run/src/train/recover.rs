@@ -11,9 +11,7 @@ use magpie_qd::{ArchivePair, Elite};
 
 use super::config::Config;
 use super::run::{ARCHIVE, CHECKPOINT, Record};
-use crate::archive::{
-    About, ArchiveOutline, OutlinedElite, SavedArchive, SavedElite, iteration_of, save_archive,
-};
+use crate::archive::{About, ArchiveOutline, SavedArchive, SavedElite, iteration_of, save_archive};
 use crate::checkpoint::{self, Checkpoint};
 use crate::driver::Saved;
 use crate::error::RunError;
@@ -45,14 +43,7 @@ pub(crate) fn newer_outline(folder: &Path) -> Result<Option<ArchiveOutline>, Run
     }
     let saved: SavedSearch = checkpoint::load_head(&folder.join(CHECKPOINT))?;
     let Record { about, search } = saved.state;
-    let outlined = search.result().entries().map(|(cell, entry)| OutlinedElite {
-        cell,
-        objective: entry.objective,
-        length: entry.length,
-        measures: entry.measures.clone(),
-        iteration: entry.provenance.iteration,
-    });
-    Ok(Some(ArchiveOutline { elites: outlined.collect(), about }))
+    Ok(Some(ArchiveOutline::of(about, search.result())))
 }
 
 fn checkpoint_is_newer(folder: &Path) -> bool {
@@ -73,7 +64,7 @@ fn of_checkpoint(folder: &Path) -> Result<(About, ArchivePair), RunError> {
 
 /// An elite as the archive's file gives it.
 fn saved(archives: &ArchivePair, elite: &Elite<'_>) -> SavedElite {
-    let Elite { cell, entry, solution, extra } = *elite;
+    let Elite { cell, entry, solution, extra, .. } = *elite;
     let observation = extra.len() / 2;
     let (mean, rest) = extra.split_at(observation);
     let (variance, count) = rest.split_at(observation);
@@ -83,6 +74,7 @@ fn saved(archives: &ArchivePair, elite: &Elite<'_>) -> SavedElite {
         objective: entry.objective,
         measures: entry.measures.clone(),
         length: entry.length,
+        evidence: Some(entry.into()),
         threshold: archives.soft().threshold(cell),
         iteration: entry.provenance.iteration,
         branch: entry.provenance.branch,

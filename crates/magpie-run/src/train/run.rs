@@ -7,7 +7,7 @@ use std::sync::Arc;
 use magpie_demos::Demonstrations;
 use magpie_envs::Environment;
 use magpie_learn::LearnerFactory;
-use magpie_qd::Solutions;
+use magpie_qd::{ArchivePair, Solutions};
 use magpie_rewards::Progress as Preparation;
 use magpie_search::{Bonus, Emitter, Objective, Parts, Report, Scheduler, SearchError, Start, StateHead};
 use serde::{Deserialize, Serialize};
@@ -17,6 +17,7 @@ use super::config::Config;
 use super::demos::Demos;
 use super::metrics::COLUMNS;
 use super::objective::RewardModelBuilder;
+use super::settle::{self, SettlingListener};
 use super::validated::ValidatedRun;
 use crate::archive::{About, save_archive};
 use crate::checkpoint::WriteResults;
@@ -24,7 +25,7 @@ use crate::column::Column;
 use crate::directory::RunDirectory;
 use crate::driver::{self, Kind, Plan, Run};
 use crate::error::RunError;
-use crate::finished;
+use crate::metrics::Metrics;
 use crate::operations::{ArchivePicture, draw_archive};
 use crate::world::EnvOverrides;
 
@@ -120,6 +121,10 @@ impl Kind for Searching {
 
     fn rows(&self) -> Option<&Solutions> {
         Some(self.search.state().archives.solutions())
+    }
+
+    fn goes_on(metrics: &Metrics) -> Result<(), RunError> {
+        settle::forget(metrics)
     }
 
     fn results(&self, config: &Config) -> Result<WriteResults, RunError> {
@@ -259,9 +264,15 @@ impl Run<Searching> {
     /// Draws the archive as it is now, with the demonstrations in it, into the folder's `plots`, and shows it to
     /// TensorBoard.
     pub fn draw(&mut self) -> Result<(), RunError> {
+        let archives = self.search().state().archives.clone();
+        self.draw_archive_of(&archives)
+    }
+
+    /// Draws archives of this run.
+    pub(super) fn draw_archive_of(&mut self, archives: &ArchivePair) -> Result<(), RunError> {
         const NAME: &str = "archive";
         let about = self.about()?;
-        let entries = self.search().state().archives.result().entries();
+        let entries = archives.result().entries();
         let filled: Vec<(usize, f64)> = entries.map(|(cell, entry)| (cell, entry.objective)).collect();
         let figure = draw_archive(&ArchivePicture {
             title: &format!("{}, iteration {}", about.task, about.iteration),
@@ -282,15 +293,26 @@ impl Run<Searching> {
         self.events.picture(about.iteration, NAME, &png)
     }
 
-    /// Ends a session: saves what has not been saved, draws the archive and, if all iterations have been made, marks the
-    /// run as finished, which is what sweeps believe.
+    /// Ends a session ([`finish_with`](Run::finish_with)) without hearing how far it is.
     pub fn finish(&mut self) -> Result<(), RunError> {
-        self.save_if_changed()?;
-        self.draw()?;
-        if self.is_finished() {
-            finished::mark(self.directory(), self.search().state().iteration)?;
+        self.finish_with(&mut |_| ControlFlow::Continue(())).map(drop)
+    }
+
+    /// Ends a session: saves what has not been saved, draws the archive and, if all iterations have been made, settles the
+    /// archive as `search.settle` says and marks the run as finished, which is what sweeps believe. Settling tells
+    /// `listener` how far it is, and is interrupted by it; the next session continues there. Returns whether the run has
+    /// come to its end.
+    pub fn finish_with(&mut self, listener: &mut SettlingListener<'_>) -> Result<bool, RunError> {
+        if self.is_marked() {
+            return Ok(true);
         }
-        Ok(())
+        self.save_if_changed()?;
+        if self.is_finished() && self.config().search.settle > 0.0 {
+            return Ok(self.settle(self.usual_effort(), listener)?.is_continue());
+        }
+        self.draw()?;
+        self.mark_if_finished()?;
+        Ok(self.is_finished())
     }
 
     /// Where the demonstrations lie, if they were measured as the run measures.

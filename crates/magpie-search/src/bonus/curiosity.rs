@@ -55,7 +55,7 @@ impl Bonus for CuriosityBonus {
 mod tests {
     use super::*;
     use crate::config::ReferenceArchive;
-    use magpie_qd::{Acceptance, Candidate, Cvt, Grid, Provenance};
+    use magpie_qd::{Acceptance, Candidate, Cvt, Evidence, Grid, Provenance};
 
     /// An archive with one occupied cell.
     fn archives(dims: &[usize], filled: &[f64]) -> ArchivePair {
@@ -73,6 +73,7 @@ mod tests {
             objective: 1.0,
             measures: filled,
             length: 1.0,
+            evidence: Evidence::ONE,
             provenance,
         };
         archives.add(&[candidate]).unwrap();

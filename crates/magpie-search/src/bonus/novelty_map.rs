@@ -1,6 +1,6 @@
 //! The neighbourhood of cells: the share of empty cells around each cell, and the direction in which it grows.
 
-use magpie_qd::{Archive, Cells, Cvt, Grid};
+use magpie_qd::{Cells, Cvt, Grid, Occupancy};
 
 /// Positions of cells, in units of a cell's width.
 pub(crate) enum Spacing<'a> {
@@ -73,9 +73,8 @@ fn smoothed_around(spacing: &Spacing<'_>, width: f64, field: &[f32]) -> Vec<f32>
 
 /// The share of empty cells around each cell, with Gaussian weights of `width` cells. Cells beyond the borders do not
 /// count.
-pub(crate) fn empty_share(cells: &Cells, width: f64, archive: &Archive) -> Vec<f32> {
-    let mut empty = vec![1.0; cells.count()];
-    archive.entries().for_each(|(cell, _)| empty[cell] = 0.0);
+pub(crate) fn empty_share(cells: &Cells, width: f64, archive: &dyn Occupancy) -> Vec<f32> {
+    let empty = (0..cells.count()).map(|cell| f32::from(u8::from(archive.entry(cell).is_none()))).collect();
     mean_around(cells, width, empty)
 }
 

@@ -175,7 +175,7 @@ fn of_reach(slopes: Vec<f64>) -> Option<Vec<f64>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use magpie_qd::{Acceptance, Candidate, Cvt, Provenance};
+    use magpie_qd::{Acceptance, Candidate, Cvt, Evidence, Provenance};
     use magpie_random::Stream;
 
     /// An archive whose occupied cells are those whose coordinates satisfy `is_filled`.
@@ -196,6 +196,7 @@ mod tests {
                 objective,
                 measures: &grid.centre(cell).unwrap(),
                 length: 1.0,
+                evidence: Evidence::ONE,
                 provenance: Provenance { iteration, branch: None },
             };
             archives.add(&[candidate]).unwrap();
@@ -336,6 +337,7 @@ mod tests {
                 objective: 1.0,
                 measures: centroid,
                 length: 1.0,
+                evidence: Evidence::ONE,
                 provenance: Provenance { iteration: 1, branch: None },
             };
             archives.add(&[candidate]).unwrap();
