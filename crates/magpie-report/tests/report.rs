@@ -512,7 +512,7 @@ fn an_archive_over_a_tessellation_is_drawn() {
             objective: elite.objective,
             measures: &elite.measures,
             length: elite.length,
-            evidence: Evidence::ONE,
+            evidence: magpie_qd::Evidence::ONE,
             provenance: magpie_qd::Provenance { iteration: 1, branch: None },
         };
         archives.add(&[candidate]).unwrap();

@@ -106,15 +106,16 @@ fn a_budget_is_kept() {
     assert!(nothing.archives() == &search.state().archives);
 }
 
+fn with_threads(threads: usize, work: impl FnOnce() -> Vec<u8> + Send) -> Vec<u8> {
+    rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(work)
+}
+
 #[test]
 fn stopping_and_threads_do_not_matter() {
-    let search = search();
-    let with_threads = |threads: usize, work: &(dyn Fn() -> Vec<u8> + Sync)| {
-        rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(work)
-    };
     for effort in [Effort::Episodes(30), Effort::Steps(100_000)] {
-        let whole = with_threads(1, &|| bytes(&settled(&search, effort)));
-        let stopped = with_threads(3, &|| {
+        let whole = with_threads(1, || bytes(&settled(&search(), effort)));
+        let stopped = with_threads(3, || {
+            let search = search();
             let mut settling = search.settling(effort);
             while !settling.is_done() {
                 settling.step().unwrap();

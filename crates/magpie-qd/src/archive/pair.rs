@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 
 use super::elite::{Candidate, Elite, Entry};
 use super::outcome::Insertion;
-use super::result::{Pooled, Ranking, ResultArchive};
+use super::result::{Changes, Pooled, Ranking, ResultArchive};
 use super::solutions::Solutions;
 use super::{Acceptance, Archive};
 use crate::cells::Cells;
@@ -170,8 +170,8 @@ impl ArchivePair {
         if more.is_empty() {
             return Ok(Pooled::default());
         }
-        let (pooled, changed, movers) = self.result.pool(&self.cells, more, &mut self.solutions)?;
-        for cell in changed {
+        let Changes { pooled, cells, movers } = self.result.pool(&self.cells, more, &mut self.solutions)?;
+        for cell in cells {
             match self.result.entry(cell) {
                 Some(elite) => self.soft.believe(cell, elite),
                 None => self.soft.vacate(cell),

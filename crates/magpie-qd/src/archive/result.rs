@@ -66,6 +66,15 @@ pub struct Pooled {
     pub emptied: usize,
 }
 
+/// The same, with what the soft archive has to know.
+pub(super) struct Changes {
+    pub pooled: Pooled,
+    /// Cells that lost a solution, or one of whose solutions was evaluated again.
+    pub cells: Vec<usize>,
+    /// Solutions that moved, and where to.
+    pub movers: Vec<(usize, Entry)>,
+}
+
 /// The solutions of each cell, best first; the parameters are stored separately.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ResultArchive {
@@ -251,14 +260,13 @@ impl ResultArchive {
         }
     }
 
-    /// Pools further evaluations, given by slot, and lets every solution compete where it lies now. Returns what changed,
-    /// the cells that lost a solution or whose elite was evaluated again, and the solutions that moved.
+    /// Pools further evaluations, given by slot, and lets every solution compete where it lies now.
     pub(super) fn pool(
         &mut self,
         cells: &Cells,
         more: &BTreeMap<usize, Entry>,
         solutions: &mut Solutions,
-    ) -> Result<(Pooled, Vec<usize>, Vec<(usize, Entry)>), Error> {
+    ) -> Result<Changes, Error> {
         let (mut arrivals, mut movers, mut before) = (Vec::new(), Vec::new(), Vec::new());
         let mut pooled = Pooled::default();
         for (cell, all) in self.cells.iter_mut().enumerate() {
@@ -290,7 +298,7 @@ impl ResultArchive {
                 Some(_) => {}
             }
         }
-        Ok((pooled, before.into_iter().map(|(cell, _)| cell).collect(), movers))
+        Ok(Changes { pooled, cells: before.into_iter().map(|(cell, _)| cell).collect(), movers })
     }
 }
 
