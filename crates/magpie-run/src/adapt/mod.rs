@@ -11,7 +11,7 @@
 mod few_shots;
 mod gp;
 mod log;
-mod map;
+mod pictures;
 mod results;
 mod task;
 mod trials;
@@ -25,7 +25,7 @@ use magpie_random::Stream;
 
 pub use gp::{Posterior, Prior, matern52};
 pub use log::{LogHead, TrialLog};
-pub use map::draw_predictions;
+pub use pictures::{draw_all_predictions, draw_predictions, draw_regrets};
 pub use results::{Adaptation, Case, FewShots, Reported, adaptation_files};
 pub use task::{AdaptTask, Change, DAMAGE, Levels, PAPER_TASKS};
 pub use trials::{Candidate, Prediction, Trial, TrialSearch, TrialSettings, comparable, prior_return};

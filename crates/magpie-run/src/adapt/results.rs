@@ -136,6 +136,40 @@ impl Adaptation {
         self.cases.iter().filter(|case| !case.healthy)
     }
 
+    /// Mean regret over the changed worlds after 1, 2, … trials of each way to spend them: what the best known elite returns
+    /// less than the one that exhaustive search finds. `None` if not all worlds have equally many trials.
+    pub fn regrets(&self) -> Option<Vec<(&'static str, Vec<f64>)>> {
+        self.over_worlds(|value, exhaustive| Some(exhaustive - value))
+    }
+
+    /// The same as shares of what exhaustive search finds; also `None` if that is not positive everywhere.
+    pub fn shares(&self) -> Option<Vec<(&'static str, Vec<f64>)>> {
+        self.over_worlds(|value, exhaustive| (exhaustive > 0.0).then(|| value / exhaustive))
+    }
+
+    fn over_worlds(&self, of: impl Fn(f64, f64) -> Option<f64>) -> Option<Vec<(&'static str, Vec<f64>)>> {
+        let worlds: Vec<(&FewShots, f64)> = self
+            .changed()
+            .map(|case| Some((case.few_shots.as_ref()?, case.adapted.mean)))
+            .collect::<Option<_>>()?;
+        let trials = worlds.first()?.0.trials.len();
+        let mut found = Vec::new();
+        for (strategy, (name, _)) in worlds[0].0.strategies().iter().enumerate() {
+            let mut sums = vec![0.0; trials];
+            for (few, exhaustive) in &worlds {
+                let (_, values) = few.strategies()[strategy];
+                if values.len() != trials {
+                    return None;
+                }
+                for (sum, &value) in sums.iter_mut().zip(values) {
+                    *sum += of(value, *exhaustive)? / worlds.len() as f64;
+                }
+            }
+            found.push((*name, sums));
+        }
+        Some(found)
+    }
+
     /// What keeps the results of `earlier` from being continued.
     pub(super) fn differs_from(&self, earlier: &Adaptation) -> Option<&'static str> {
         let definition = |task: &AdaptTask| {
