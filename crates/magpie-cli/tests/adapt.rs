@@ -115,7 +115,7 @@ fn worlds_are_kept_one_by_one_and_the_results_do_not_depend_on_when() {
     let rows = fs::read_to_string(at("report/tables/adaptation.csv")).unwrap();
     assert_eq!(rows.lines().count(), 4, "{rows}");
     assert!(rows.contains("0 (healthy)"), "{rows}");
-    assert!(at("report/figures/hopper-feet-contact-adaptation-worn.svg").is_file());
+    assert!(at("report/figures/hopper-feet_contact-adaptation-worn.svg").is_file());
 }
 
 #[test]
