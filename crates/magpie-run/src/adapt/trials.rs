@@ -234,7 +234,7 @@ mod tests {
         let mut search = TrialSearch::new(line(&[-500.0, -100.0]), TrialSettings::default()).unwrap();
         search.record(Trial { candidate: 1, value: -105.0 });
         assert!(search.is_finished());
-        let mut search = TrialSearch::new(line(&[-500.0, -100.0]), TrialSettings::default()).unwrap();
+        let mut search = TrialSearch::new(line(&[-500.0, -100.0, -150.0]), TrialSettings::default()).unwrap();
         search.record(Trial { candidate: 1, value: -300.0 });
         assert!(!search.is_finished());
     }
