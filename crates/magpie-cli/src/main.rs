@@ -1,5 +1,6 @@
 //! The command line: a thin layer over the crates.
 
+mod adapt;
 mod archive;
 mod bench;
 mod check;
@@ -60,6 +61,8 @@ enum Command {
     Settle(settle::Args),
     /// Evaluate a trained policy, or elites of an archive, over whole episodes.
     Eval(eval::Args),
+    /// Find the elites of an archive that cope with a changed world: damage, friction, gravity, hurdles.
+    Adapt(adapt::Args),
     /// Show or export the archive of a search.
     Archive(archive::Args),
     /// Check that the files of a run are intact: checksums, rows, and whether they belong together.
@@ -110,6 +113,7 @@ fn main() -> ExitCode {
         Command::Check(args) => check::run(&args, output),
         Command::Clone(args) => clone::run(&args, output),
         Command::Eval(args) => eval::run(&args, output).map(|()| ExitCode::SUCCESS),
+        Command::Adapt(args) => adapt::run(&args, output).map(|()| ExitCode::SUCCESS),
         Command::Archive(args) => archive::run(&args, output).map(|()| ExitCode::SUCCESS),
         Command::Report(args) => report::run(&args, output).map(|()| ExitCode::SUCCESS),
         Command::Demos(args) => demos::run(&args, output).map(|()| ExitCode::SUCCESS),

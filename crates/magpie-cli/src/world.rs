@@ -11,13 +11,17 @@ pub struct WorldArgs {
     /// Your own robot instead of the task's (docs/robots.md describes the file).
     #[arg(long, value_name = "FILE")]
     robot: Option<PathBuf>,
+    /// Multiply gravity by this factor.
+    #[arg(long, value_name = "FACTOR", allow_negative_numbers = true)]
+    gravity: Option<f64>,
     /// Multiply the friction of all contacts by this factor.
     #[arg(long, value_name = "FACTOR", allow_negative_numbers = true)]
     friction: Option<f64>,
     /// Multiply the strength of one actuator, as in left_knee=0.5; can be repeated.
     #[arg(long, value_name = "ACTUATOR=FACTOR", value_parser = strength)]
     strength: Vec<(String, f64)>,
-    /// Put bars across the track, as in height=0.2,first=3,spacing=2 (in m); also thickness (in m) and count.
+    /// Put bars across the track, as in height=0.2,first=3,spacing=2 (in m); also thickness (in m), count, and
+    /// body=true for hurdles that stop the whole body and not the feet alone.
     #[arg(long, value_name = "KEY=VALUE,…", value_parser = hurdles)]
     hurdles: Option<Hurdles>,
 }
@@ -28,6 +32,7 @@ impl WorldArgs {
         WorldChanges {
             task: None,
             robot: self.robot.clone(),
+            gravity: self.gravity,
             friction: self.friction,
             strength: self.strength.clone(),
             hurdles: self.hurdles,
@@ -61,8 +66,13 @@ fn hurdles(text: &str) -> Result<Hurdles, String> {
                     .parse()
                     .map_err(|_| format!("count is \"{value}\", but must be a whole number from 0"))?;
             }
+            "body" => {
+                hurdles.body =
+                    value.parse().map_err(|_| format!("body is \"{value}\", but must be true or false"))?;
+            }
             _ => {
-                return Err(format!("unknown key \"{key}\"; use height, first, spacing, thickness or count"));
+                let keys = "height, first, spacing, thickness, count or body";
+                return Err(format!("unknown key \"{key}\"; use {keys}"));
             }
         }
     }

@@ -143,8 +143,9 @@ fn positions(arguments: &[&str]) -> Vec<f64> {
 #[test]
 fn perturbations_change_the_world() {
     let plain = positions(&[]);
-    assert_eq!(plain, positions(&["--friction", "1", "--strength", "leg_joint=1"]));
+    assert_eq!(plain, positions(&["--gravity", "1", "--friction", "1", "--strength", "leg_joint=1"]));
     assert_ne!(plain, positions(&["--friction", "0.1"]));
+    assert_ne!(plain, positions(&["--gravity", "0.5"]));
     assert_ne!(plain, positions(&["--strength", "leg_joint=0.5"]));
     assert_ne!(plain, positions(&["--hurdles", "height=0.2,first=0,spacing=0.5"]));
     // Joints without strength behave as if there were no actions.

@@ -291,6 +291,8 @@ fn an_existing_result_survives_a_failure_and_is_replaced_by_success() {
 
 #[test]
 fn wrong_options() {
+    fails_with_options(&["--gravity", "-1"], 1, &["gravity is -1", "at least 0"]);
+    fails_with_options(&["--hurdles", "body=yes"], 2, &["body is \"yes\"", "true or false"]);
     fails_with_options(&["--friction", "-1"], 1, &["friction is -1", "at least 0"]);
     fails_with_options(&["--friction", "nan"], 1, &["friction is NaN"]);
     fails_with_options(&["--friction", "wet"], 2, &["--friction", "wet"]);

@@ -258,8 +258,8 @@ fn pair_contact<N: Number>(pair: &PairModel<N::Scalar>, [a, b]: [Segment<N>; 2])
     capsule::contact(on_a, on_b, N::splat(on_a.x.token(), pair.radii))
 }
 
-/// A foot against the nearest hurdle: the closest points are computed in the plane across the hurdles, because a hurdle
-/// is uniform along y.
+/// The capsules of a body against their nearest hurdles: the closest points are computed in the plane across the
+/// hurdles, because a hurdle is uniform along y.
 #[inline(always)]
 fn against_hurdles<N: Number>(
     model: &Model<N::Scalar>,
@@ -273,31 +273,37 @@ fn against_hurdles<N: Number>(
     let (top, bottom) = (N::splat(token, hurdles.top), N::splat(token, hurdles.bottom));
     let zero = first.zero();
     let mut pool = None;
-    for foot in &hurdles.capsules[body.hurdle_capsules.0..body.hurdle_capsules.1] {
-        let segment = place.segment(&foot.capsule);
+    for part in &hurdles.capsules[body.hurdle_capsules.0..body.hurdle_capsules.1] {
+        let segment = place.segment(&part.capsule);
         let middle = (segment.start.x + segment.end.x) * place.pos.x.constant(0.5);
         let nearest = ((middle - first) / spacing).round().clamp(zero, N::splat(token, hurdles.last));
         let x = nearest.mul_add(spacing, first);
         let bar = Segment { start: Vec3::new(x, zero, top), end: Vec3::new(x, zero, bottom) };
-        let flat_foot = Segment {
+        let flat = Segment {
             start: Vec3::new(segment.start.x, zero, segment.start.z),
             end: Vec3::new(segment.end.x, zero, segment.end.z),
         };
-        // The axis of a fast foot may already be inside the plate, where the nearest points are meaningless: push it
-        // back to the side where its centre of mass was in the previous substep.
+        // The axis of a fast capsule may already be inside the plate, where the nearest points are meaningless: push it
+        // back to the side where its centre of mass was in the previous substep. A centre of mass above the hurdle, such
+        // as a knee that has passed it, does not tell on which side its foot is; then the middle of the capsule does.
         let (from_start, from_end) = (segment.start.x - x, segment.end.x - x);
-        let came_from = motion.vel.x.mul_add(-N::splat(token, body.drift[0]), place.pos.x);
+        let half = zero.constant(0.5);
+        let lever = (segment.start + segment.end) * half - place.pos;
+        let is_below = place.pos.z.lt(top);
+        let reference = N::select(is_below, place.pos.x, middle);
+        let velocity = motion.vel.x + N::select(is_below, zero, motion.ang.cross(lever).x);
+        let came_from = velocity.mul_add(-N::splat(token, body.drift[0]), reference);
         let side = N::select(came_from.lt(x), zero.constant(-1.0), zero.constant(1.0));
         let astride = (from_start * from_end).lt(zero);
         let crossing =
             segment.end.z.mul_add(from_start, -(segment.start.z * from_end)) / (from_start - from_end);
-        let height = N::select(astride, crossing, (segment.start.z + segment.end.z) * zero.constant(0.5));
+        let height = N::select(astride, crossing, (segment.start.z + segment.end.z) * half);
         let pierced = ((side * from_start).lt(zero) | (side * from_end).lt(zero)) & height.lt(top);
         let start_is_deeper = (side * from_start).lt(side * from_end);
-        let deepest = Vec3::select(start_is_deeper, flat_foot.start, flat_foot.end);
-        let (on_foot, on_bar) = capsule::closest_points(flat_foot, bar);
-        let radii = N::splat(token, foot.capsule.radius) + N::splat(token, hurdles.radius);
-        let touching = capsule::contact(on_foot, on_bar, radii);
+        let deepest = Vec3::select(start_is_deeper, flat.start, flat.end);
+        let (on_part, on_bar) = capsule::closest_points(flat, bar);
+        let radii = N::splat(token, part.capsule.radius) + N::splat(token, hurdles.radius);
+        let touching = capsule::contact(on_part, on_bar, radii);
         let through = Contact {
             point: deepest,
             normal: Vec3::new(side, zero, zero),
@@ -307,13 +313,13 @@ fn against_hurdles<N: Number>(
         if !contact.depth.gt(zero).any() {
             continue;
         }
-        // The contact has the foot's own y; for a foot that is not level, the y of its middle.
+        // The contact has the capsule's own y; for one that is not level, the y of its middle.
         let y = (segment.start.y + segment.end.y) * x.constant(0.5);
         let contact = Contact { point: Vec3::new(contact.point.x, y, contact.point.z), ..contact };
         let arm = contact.point - place.pos;
         let velocity = motion.vel + motion.ang.cross(arm);
         let k = inverse_effective_mass(body, arm, contact.normal);
-        let (impulse, touching) = impulse(model, contact, velocity, k, foot.friction, foot.rebound);
+        let (impulse, touching) = impulse(model, contact, velocity, k, part.friction, part.rebound);
         pool.get_or_insert(Pool::empty(token)).add(impulse, arm, body, touching);
     }
     Pool::average_of(pool)

@@ -124,12 +124,12 @@ pub(crate) struct HurdlesModel<T> {
     pub radius: T,
     /// A point of the plate far below the ground: a hurdle has no lower end.
     pub bottom: T,
-    /// The capsules of the feet, by body (see [`BodyModel::hurdle_capsules`]).
-    pub capsules: Vec<FootModel<T>>,
+    /// The capsules that collide with hurdles, by body (see [`BodyModel::hurdle_capsules`]).
+    pub capsules: Vec<HurdleCapsule<T>>,
 }
 
 #[derive(Debug, Clone)]
-pub(crate) struct FootModel<T> {
+pub(crate) struct HurdleCapsule<T> {
     pub capsule: CapsuleModel<T>,
     /// Contact with a hurdle, which has the same material as the ground.
     pub friction: T,
@@ -182,8 +182,8 @@ impl<T: Scalar> Model<T> {
                         ground_points.push(GroundPoint { centre, radius, friction, rebound });
                     }
                 }
-                if hurdles.is_some() && robot.feet.contains(&index) {
-                    hurdle_capsules.push(FootModel {
+                if hurdles.is_some_and(|h| h.body || robot.feet.contains(&index)) {
+                    hurdle_capsules.push(HurdleCapsule {
                         capsule: CapsuleModel::new(capsule),
                         friction,
                         rebound,
@@ -200,7 +200,7 @@ impl<T: Scalar> Model<T> {
                 keep_angular: turns.map(|m| t((robot.angular_velocity_exponent * h).exp() * m)),
                 push: moves.map(|m| t(h * m / body.mass)),
                 twist: std::array::from_fn(|i| t(h * turns[i] * inverse_inertia[i])),
-                fall: std::array::from_fn(|i| t(h * moves[i] * robot.gravity[i])),
+                fall: std::array::from_fn(|i| t(h * moves[i] * robot.gravity[i] * perturbation.gravity)),
                 moves: moves.map(t),
                 turns: turns.map(t),
                 ground_points: (first_point, ground_points.len()),
@@ -376,7 +376,7 @@ impl<T: Scalar> PairModel<T> {
 }
 
 impl<T: Scalar> HurdlesModel<T> {
-    fn new(hurdles: &Hurdles, capsules: Vec<FootModel<T>>) -> HurdlesModel<T> {
+    fn new(hurdles: &Hurdles, capsules: Vec<HurdleCapsule<T>>) -> HurdlesModel<T> {
         let t = T::from_f64;
         HurdlesModel {
             first: t(hurdles.first),

@@ -7,6 +7,8 @@ use crate::robot::Robot;
 /// A changed world; by default nothing is changed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Perturbation {
+    /// Factor on gravity, at least 0.
+    pub gravity: f64,
     /// Factor on the friction of every contact, at least 0.
     pub friction: f64,
     /// Factor on the strength of each actuator, in the robot's order; an empty list means 1 for all.
@@ -16,8 +18,8 @@ pub struct Perturbation {
 }
 
 /// Equal hurdles across the track (along y, of infinite length). Seen from the side, a hurdle is an upright plate with
-/// a rounded top. Only feet collide with it, and the rest of the robot passes through, so a hurdle should not be much
-/// higher than the parts that carry the feet.
+/// a rounded top. Unless `body` is set, only feet collide with it and the rest of the robot passes through, so such a
+/// hurdle should not be much higher than the parts that carry the feet.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Hurdles {
@@ -25,13 +27,15 @@ pub struct Hurdles {
     pub height: f64,
     /// x of the first hurdle, in m.
     pub first: f64,
-    /// Distance between hurdles, in m. A foot collides only with the nearest hurdle, so the distance should exceed the
-    /// length of a foot.
+    /// Distance between hurdles, in m. A capsule collides only with the nearest hurdle, so the distance should exceed
+    /// the length of a foot, or of the longest limb if the whole body collides.
     pub spacing: f64,
     /// Thickness along the track, in m.
     pub thickness: f64,
     /// The number of hurdles.
     pub count: u32,
+    /// Whether the whole body collides with hurdles, not only the feet.
+    pub body: bool,
 }
 
 /// An invalid perturbation.
@@ -60,27 +64,27 @@ pub enum PerturbationError {
         found: usize,
     },
     /// No actuator has this name.
-    #[error("perturbation: {robot} has no actuator \"{asked}\"; it has {names}")]
+    #[error("perturbation: {robot} has no actuator \"{asked}\"; {remedy}")]
     UnknownActuator {
         /// The robot.
         robot: String,
         /// The requested name.
         asked: String,
-        /// The valid names.
-        names: String,
+        /// The nearest of the valid names, or all of them.
+        remedy: String,
     },
 }
 
 impl Default for Perturbation {
     fn default() -> Self {
-        Perturbation { friction: 1.0, strength: Vec::new(), hurdles: None }
+        Perturbation { gravity: 1.0, friction: 1.0, strength: Vec::new(), hurdles: None }
     }
 }
 
 impl Default for Hurdles {
     /// Knee-high for a humanoid, two strides apart.
     fn default() -> Self {
-        Hurdles { height: 0.3, first: 2.0, spacing: 3.0, thickness: 0.1, count: 1000 }
+        Hurdles { height: 0.3, first: 2.0, spacing: 3.0, thickness: 0.1, count: 1000, body: false }
     }
 }
 
@@ -96,7 +100,7 @@ impl Perturbation {
             PerturbationError::UnknownActuator {
                 robot: robot.name.clone(),
                 asked: name.to_owned(),
-                names: robot.actuators.iter().map(|a| a.name.as_str()).collect::<Vec<_>>().join(", "),
+                remedy: magpie_settings::remedy(name, robot.actuators.iter().map(|a| a.name.as_str())),
             }
         })?;
         let mut changed = self.clone();
@@ -117,6 +121,7 @@ impl Perturbation {
                 Err(PerturbationError::OutOfRange { field, value, range })
             }
         };
+        within("gravity", self.gravity, self.gravity >= 0.0, "a finite factor of at least 0")?;
         within("friction", self.friction, self.friction >= 0.0, "a finite factor of at least 0")?;
         if !self.strength.is_empty() && self.strength.len() != robot.actuators.len() {
             return Err(PerturbationError::StrengthCount {

@@ -138,6 +138,8 @@ fn nonsense_perturbations_are_refused() {
     for (bad, field) in [
         (Perturbation { friction: -1.0, ..Perturbation::default() }, "friction"),
         (Perturbation { friction: f64::NAN, ..Perturbation::default() }, "friction"),
+        (Perturbation { gravity: -1.0, ..Perturbation::default() }, "gravity"),
+        (Perturbation { gravity: f64::INFINITY, ..Perturbation::default() }, "gravity"),
         (Perturbation { strength: vec![1.0; 2], ..Perturbation::default() }, "3 actuators"),
         (Perturbation { strength: vec![f64::INFINITY; 3], ..Perturbation::default() }, "strength"),
         (hurdles(|h| h.height = -0.1), "height"),
@@ -153,10 +155,22 @@ fn nonsense_perturbations_are_refused() {
     }
 }
 
+#[test]
+fn gravity_scales_with_its_factor() {
+    let robot = Robot::from_toml(BALL, "ball").unwrap();
+    let fall = |gravity: f64| {
+        let (model, mut world) = world(&robot, &Perturbation { gravity, ..Perturbation::default() });
+        step::<f64>((), &model, &mut world, &[]);
+        world.bodies[0].vel[2]
+    };
+    assert_eq!(fall(0.0), 0.0);
+    assert!(fall(1.0) < 0.0 && (fall(2.5) - 2.5 * fall(1.0)).abs() < 1e-12);
+}
+
 /// x of the ball after two seconds towards `count` hurdles that start at 2 m.
 fn run_at_hurdles(height: f64, vz: f64, count: u32) -> f64 {
     let robot = Robot::from_toml(&BALL.replace("[0, 0, 100]", "[0, 0, 0.1]"), "ball").unwrap();
-    let hurdles = Hurdles { height, first: 2.0, spacing: 1.5, thickness: 0.1, count };
+    let hurdles = Hurdles { height, first: 2.0, spacing: 1.5, count, ..Hurdles::default() };
     let perturbation = Perturbation { friction: 0.0, hurdles: Some(hurdles), ..Perturbation::default() };
     let (model, mut world) = world(&robot, &perturbation);
     world.bodies[0].vel = [4.0, 0.0, vz];
@@ -179,4 +193,40 @@ fn feet_collide_with_hurdles() {
     assert!(over > 7.0, "a ball that flies high enough must pass: {over}");
     let hit = run_at_hurdles(1.2, 4.0, 1);
     assert!(hit < 2.0, "but not if the hurdle is higher: {hit}");
+}
+
+/// A ball above the hurdle with another one below it, which is a foot or not: x of the upper one after two seconds.
+fn stilt_at_hurdle(foot: bool, body: bool, behind: f64) -> f64 {
+    let capsules = format!(
+        "capsules = [{{ radius = 0.1, friction = 1 }}, {{ centre = [{}, 0, -0.9], radius = 0.1, friction = 1 }}]",
+        -behind
+    );
+    let text = BALL
+        .replace("[0, 0, 100]", "[0, 0, 1.01]")
+        .replace("inertia = 0.5", "inertia = 1e9")
+        .replace("capsules = [{ radius = 0.1, friction = 1 }]", &capsules)
+        .replace("feet = [\"ball\"]", if foot { "feet = [\"ball\"]" } else { "feet = []" });
+    let robot = Robot::from_toml(&text, "stilt").unwrap();
+    let hurdles = Hurdles { height: 0.5, first: 2.0, count: 1, body, ..Hurdles::default() };
+    let perturbation = Perturbation { friction: 0.0, hurdles: Some(hurdles), ..Perturbation::default() };
+    let (model, mut world) = world(&robot, &perturbation);
+    world.bodies[0].vel = [4.0, 0.0, 0.0];
+    for _ in 0..200 {
+        step::<f64>((), &model, &mut world, &[]);
+    }
+    world.bodies[0].pos[0]
+}
+
+#[test]
+fn the_rest_of_the_body_collides_with_hurdles_if_asked() {
+    assert!(stilt_at_hurdle(false, false, 0.0) > 7.0, "only feet collide");
+    assert!(stilt_at_hurdle(false, true, 0.0) < 2.0, "the whole body collides");
+    assert!(stilt_at_hurdle(true, true, 0.0) < 2.0);
+}
+
+/// A knee that has passed the hurdle used to pull the foot behind it through.
+#[test]
+fn a_trailing_foot_is_stopped_by_a_hurdle_that_its_knee_has_passed() {
+    let ahead = stilt_at_hurdle(true, false, 0.5);
+    assert!(ahead < 2.5, "the foot is half a metre behind the knee and must stay before 2 m: {ahead}");
 }

@@ -27,6 +27,7 @@ pub(crate) const TICK: f64 = 13.0;
 pub struct Figure {
     svg: String,
     width: f64,
+    height: f64,
 }
 
 /// The font of all pictures; see `fonts/README.md`.
@@ -45,6 +46,23 @@ impl Figure {
     /// Its width in pixels, before any enlargement.
     pub fn width(&self) -> f64 {
         self.width
+    }
+
+    /// Pictures side by side, as one: the panels of a figure. Pages say nothing about what is under a pointer there.
+    pub fn side_by_side(panels: &[Figure]) -> Figure {
+        let height = panels.iter().map(|panel| panel.height).fold(0.0, f64::max);
+        let width = panels.iter().map(|panel| panel.width).sum();
+        let mut drawing = Drawing::new(width);
+        let mut x = 0.0;
+        for panel in panels {
+            let placed = panel.svg.replacen("<svg ", &format!("<svg x=\"{}\" ", Short(x)), 1);
+            drawing.push(format_args!(
+                "{}",
+                placed.replacen(" data-fields=", " data-panel-fields=", 1).trim_end()
+            ));
+            x += panel.width;
+        }
+        drawing.finish(height)
     }
 
     /// The picture in pixels.
@@ -197,7 +215,7 @@ impl Drawing {
              <rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n{}</svg>\n",
             self.body
         );
-        Figure { svg, width: self.width }
+        Figure { svg, width: self.width, height: height.0 }
     }
 }
 

@@ -1,8 +1,8 @@
 //! Pictures as a user of the crate makes them.
 
 use magpie_plot::{
-    Crowd, Dimension, Figure, HeatMap, Labels, Mark, Partition, PlotError, Points, Scatter, Series, WIDE,
-    curves, heat_map, scatter,
+    Crowd, Dimension, Figure, HeatMap, Labels, Mark, NARROW, Partition, PlotError, Points, Scatter, Series,
+    WIDE, curves, heat_map, scatter,
 };
 use proptest::prelude::*;
 
@@ -273,4 +273,19 @@ fn long_names_stay_inside_the_picture() {
     let shown = figure.svg().split("<text ").filter(|text| text.contains('…')).count();
     assert_eq!(shown, 2, "the title and the legend: {}", figure.svg());
     assert!(figure.svg().contains(&format!("data-name=\"{}\"", series.name)), "whole for the pointer");
+}
+
+#[test]
+fn panels_stand_side_by_side() {
+    let series =
+        Series { name: "a".to_owned(), x: vec![0.0, 1.0], mean: vec![0.0, 1.0], ..Series::default() };
+    let labels = Labels { title: "t", subtitle: "", x: "x", whole_x: false, y: "y", width: NARROW };
+    let one = curves(&[series], &labels).unwrap();
+    let both = Figure::side_by_side(&[one.clone(), one.clone()]);
+    assert_eq!(both.width(), 2.0 * NARROW);
+    assert_eq!(both.svg().matches("<svg").count(), 3);
+    assert!(both.svg().contains("<svg x=\"460\" "));
+    let pixels = both.png().unwrap();
+    let width = u32::from_be_bytes(pixels[16..20].try_into().unwrap());
+    assert_eq!(f64::from(width), 2.0 * NARROW);
 }

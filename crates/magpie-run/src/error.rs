@@ -106,6 +106,12 @@ pub enum RunError {
         /// The file, what is wrong with it and what to do.
         problem: String,
     },
+    /// An adaptation task, its levels or its trials make no sense.
+    #[error("{problem}")]
+    Adaptation {
+        /// What is wrong, and what to do.
+        problem: String,
+    },
     /// The file of another task.
     #[error("{}: the task is called {found:?}, not {asked:?}; name the file that belongs to the run", path.display())]
     OtherTask {

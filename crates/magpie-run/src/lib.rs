@@ -7,9 +7,10 @@
 //!
 //! There are three kinds of run: [`ppo`], one policy on the task's own reward; [`clone`], one policy that acts as in
 //! demonstrations; and [`train`], a search for many. What a
-//! search has found is one file ([`SavedArchive`]) that everything else reads; [`operations`] are what one does with it. A
-//! [`sweep`] is many searches, from one file.
+//! search has found is one file ([`SavedArchive`]) that everything else reads; [`operations`] are what one does with it, and
+//! [`adapt`](mod@adapt) is what it is for. A [`sweep`] is many searches, from one file.
 
+pub mod adapt;
 mod archive;
 mod checkpoint;
 mod choices;

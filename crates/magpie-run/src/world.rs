@@ -21,13 +21,15 @@ settings! {
         task: Option<PathBuf> = None;
         /// A robot file to use instead of the task's robot. A run directory refers to its own copy.
         robot: Option<PathBuf> = None;
+        /// Factor on gravity. Below 1 everything weighs less.
+        gravity: f64 = 1.0, in 0.0..;
         /// Factor on the friction of every contact. Below 1 the ground is slippery.
         friction: f64 = 1.0, in 0.0..;
         /// Factors on the strength of actuators, by name: `world.strength.left_knee = 0.5`.
         strength: BTreeMap<String, f64> = BTreeMap::new(), kind Kind::Table("factors");
-        /// Hurdles across the track, which only the feet touch: `height` (0.3), `first` (2), `spacing` (3) and
-        /// `thickness` (0.1) in metres, and `count` (1000).
-        hurdles: Option<Hurdles> = None, kind Kind::Table("height, first, spacing, thickness, count");
+        /// Hurdles across the track: `height` (0.3), `first` (2), `spacing` (3) and `thickness` (0.1) in metres, `count`
+        /// (1000), and whether the whole `body` collides with them or the feet alone (false).
+        hurdles: Option<Hurdles> = None, kind Kind::Table("height, first, spacing, thickness, count, body");
     }
 }
 
@@ -38,6 +40,8 @@ pub struct WorldChanges {
     pub task: Option<PathBuf>,
     /// A robot file.
     pub robot: Option<PathBuf>,
+    /// Factor on gravity.
+    pub gravity: Option<f64>,
     /// Factor on the friction.
     pub friction: Option<f64>,
     /// Factors on the strength of actuators.
@@ -51,6 +55,7 @@ impl WorldChanges {
     pub fn apply(&self, mut world: EnvOverrides) -> EnvOverrides {
         world.task = self.task.clone().or(world.task);
         world.robot = self.robot.clone().or(world.robot);
+        world.gravity = self.gravity.unwrap_or(world.gravity);
         world.friction = self.friction.unwrap_or(world.friction);
         world.strength.extend(self.strength.iter().cloned());
         world.hurdles = self.hurdles.or(world.hurdles);
@@ -179,8 +184,8 @@ impl EnvOverrides {
 
     /// The changes as a perturbation; fails if `robot` does not support them.
     pub fn perturbation(&self, robot: &Robot) -> Result<Perturbation, RunError> {
-        let mut perturbation =
-            Perturbation { friction: self.friction, hurdles: self.hurdles, ..Perturbation::default() };
+        let EnvOverrides { gravity, friction, hurdles, .. } = *self;
+        let mut perturbation = Perturbation { gravity, friction, hurdles, ..Perturbation::default() };
         for (actuator, &factor) in &self.strength {
             perturbation.scale_strength(robot, actuator, factor).map_err(EnvironmentError::from)?;
         }
@@ -210,13 +215,17 @@ impl EnvOverrides {
             let robot = Robot::load(path).map_or_else(|_| file(path), |robot| robot.name);
             changes.push(format!("robot {robot}"));
         }
+        if self.gravity != 1.0 {
+            changes.push(format!("gravity × {}", self.gravity));
+        }
         if self.friction != 1.0 {
             changes.push(format!("friction × {}", self.friction));
         }
         changes.extend(self.strength.iter().map(|(actuator, factor)| format!("{actuator} × {factor}")));
-        if let Some(Hurdles { height, first, spacing, thickness, count }) = &self.hurdles {
+        if let Some(Hurdles { height, first, spacing, thickness, count, body }) = &self.hurdles {
+            let touching = if *body { ", for the whole body" } else { "" };
             changes.push(format!(
-                "{} (height {height} m, first at {first} m, every {spacing} m, thickness {thickness} m)",
+                "{} (height {height} m, first at {first} m, every {spacing} m, thickness {thickness} m{touching})",
                 magpie_files::count(*count, "hurdle")
             ));
         }
@@ -229,11 +238,14 @@ impl EnvOverrides {
         if let Some(stem) = self.robot.as_ref().and_then(|path| path.file_stem()) {
             parts.push(stem.to_string_lossy().into_owned());
         }
+        if self.gravity != 1.0 {
+            parts.push(format!("gravity{}", self.gravity));
+        }
         if self.friction != 1.0 {
             parts.push(format!("friction{}", self.friction));
         }
         parts.extend(self.strength.iter().map(|(actuator, factor)| format!("{actuator}{factor}")));
-        if let Some(Hurdles { height, first, spacing, thickness, count }) = &self.hurdles {
+        if let Some(Hurdles { height, first, spacing, thickness, count, body }) = &self.hurdles {
             let usual = Hurdles::default();
             parts.push(format!("hurdles{height}"));
             for (name, value, usual) in [
@@ -247,6 +259,9 @@ impl EnvOverrides {
             }
             if *count != usual.count {
                 parts.push(format!("count{count}"));
+            }
+            if *body {
+                parts.push("body".to_owned());
             }
         }
         parts.iter().map(|part| format!("-{}", plain(part))).collect()
@@ -282,16 +297,19 @@ mod tests {
         assert_eq!((usual.in_words(), usual.in_a_name()), (None, String::new()));
         let changed = EnvOverrides {
             robot: Some("robots/my dog.toml".into()),
+            gravity: 2.0,
             friction: 0.0,
             strength: [("left_knee".to_owned(), 0.5)].into(),
             hurdles: Some(Hurdles { height: 0.2, ..Hurdles::default() }),
             ..EnvOverrides::default()
         };
         let words = changed.in_words().unwrap();
-        for part in ["robot my dog.toml", "friction × 0", "left_knee × 0.5", "hurdles (height 0.2 m"] {
+        for part in
+            ["robot my dog.toml", "gravity × 2", "friction × 0", "left_knee × 0.5", "hurdles (height 0.2 m"]
+        {
             assert!(words.contains(part), "{words}");
         }
-        assert_eq!(changed.in_a_name(), "-my-dog-friction0-left_knee0.5-hurdles0.2");
+        assert_eq!(changed.in_a_name(), "-my-dog-gravity2-friction0-left_knee0.5-hurdles0.2");
     }
 
     /// Two worlds must not share a default folder.
@@ -304,6 +322,7 @@ mod tests {
         };
         let worlds = [
             EnvOverrides::default(),
+            EnvOverrides { gravity: 0.5, ..EnvOverrides::default() },
             EnvOverrides { friction: 0.5, ..EnvOverrides::default() },
             hurdles(|_| ()),
             hurdles(|h| h.height = 0.1),
@@ -311,6 +330,7 @@ mod tests {
             hurdles(|h| h.spacing = 7.0),
             hurdles(|h| h.thickness = 0.7),
             hurdles(|h| h.count = 7),
+            hurdles(|h| h.body = true),
         ];
         let names: std::collections::BTreeSet<String> = worlds.iter().map(EnvOverrides::in_a_name).collect();
         assert_eq!(names.len(), worlds.len(), "{names:?}");

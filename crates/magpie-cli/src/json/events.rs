@@ -1,8 +1,8 @@
 //! The events, in the order of the page.
 
 use super::objects::{
-    Behaviour, Dimension, Entry, Episode, Measure, PolicyResult, Scores, SearchResult, SweepResult, Verified,
-    Word,
+    AdaptedElite, Behaviour, Dimension, Entry, Episode, FewShots, Measure, Measured, PolicyResult, Scores,
+    SearchResult, Strategies, SweepResult, Verified, Word,
 };
 use super::{Columns, records};
 
@@ -247,6 +247,92 @@ records! {
         moved: usize,
         /// folder in which the result was kept for `report`
         kept: Option<String>,
+    }
+
+    /// `adapt`: how far it is.
+    Adapting = "adapting" {
+        /// the run
+        run: String,
+        /// worlds done
+        worlds_done: usize,
+        /// worlds
+        worlds: usize,
+        /// elites run in the next one
+        elites_done: usize,
+        /// elites
+        elites: usize,
+    }
+
+    /// `adapt`: an archive in one world. No elite was chosen by the episodes that are reported of it.
+    AdaptedWorld = "adapted" {
+        /// the run
+        run: String,
+        /// the adaptation task
+        task: String,
+        /// the level, or the number of a random world
+        level: f64,
+        /// whether the elites were found in this world
+        healthy: bool,
+        /// what differs from the task as published, in words
+        world: String,
+        /// elites
+        elites: usize,
+        /// episodes by which one was selected
+        episodes: u32,
+        /// the elite that was selected in this world
+        adapted: AdaptedElite,
+        /// the elite that was selected in the healthy world
+        unadapted: AdaptedElite,
+        /// the elite that is best in 100 further episodes, of the 20 best of the selection
+        oracle: AdaptedElite,
+        /// what a few trials find
+        few_shots: Option<FewShots>,
+    }
+
+    /// `adapt`: an archive in all worlds.
+    AdaptedArchive = "adaptation" {
+        /// the run
+        run: String,
+        /// file with all results
+        results: String,
+        /// file with a line a world
+        table: String,
+        /// worlds that were there from an earlier command
+        reused: usize,
+        /// of a few trials: mean share of what exhaustive search finds, after the last of them
+        shares: Option<Strategies>,
+    }
+
+    /// `adapt --interactive`: what to try on the robot.
+    NextTrial = "next_trial" {
+        /// number of the trial, from 1
+        trial: usize,
+        /// the run that the elite is from
+        run: String,
+        /// its cell
+        cell: String,
+        /// its measures
+        measures: Vec<Measured>,
+        /// return that is expected
+        predicted: f64,
+        /// standard deviation of that
+        deviation: f64,
+    }
+
+    /// `adapt --interactive`: the end of it.
+    TrialsEnded = "trials_ended" {
+        /// trials made
+        trials: usize,
+        /// whether the stopping rule is met
+        finished: bool,
+        /// the run that the best known elite is from
+        run: String,
+        /// its cell
+        cell: String,
+        /// return that is expected of it
+        predicted: f64,
+        /// file of the trials
+        log: String,
     }
 
     /// `eval` of one elite.

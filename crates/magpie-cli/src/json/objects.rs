@@ -95,6 +95,36 @@ records! {
         mean: Option<f64>,
     }
 
+    /// An elite in a changed world.
+    AdaptedElite {
+        /// its cell
+        cell: String,
+        /// mean return
+        mean_return: f64,
+        /// standard error of the mean
+        error: f64,
+    }
+
+    /// Trials in one world.
+    FewShots {
+        /// trials
+        trials: usize,
+        /// the number of trials after which the stopping rule is met
+        stopped: Option<usize>,
+        /// mean return of the elite that is best known after the last trial
+        returns: Strategies,
+    }
+
+    /// A number for each way to spend trials.
+    Strategies {
+        /// trial and error with a Gaussian process
+        trial_and_error: f64,
+        /// random choice
+        random: f64,
+        /// the best stored elites first
+        best_stored: f64,
+    }
+
     /// How a policy does, as means over its episodes.
     Behaviour {
         /// return

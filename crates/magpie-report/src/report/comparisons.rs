@@ -128,13 +128,13 @@ pub(super) fn iqm(scenes: &[Scene]) -> Result<Sheet, ReportError> {
     Ok(Sheet { slug: "iqm", title: "Inter-quartile means", columns, rows })
 }
 
-fn estimate(strata: &[Vec<f64>]) -> Result<Entry, ReportError> {
+pub(super) fn estimate(strata: &[Vec<f64>]) -> Result<Entry, ReportError> {
     let (value, interval) = iqm_of(strata)?;
     Ok(Entry::Estimate(value, interval))
 }
 
 /// The inter-quartile mean over all runs of all strata, and its interval if every stratum has at least [`FEWEST_RUNS`].
-fn iqm_of(strata: &[Vec<f64>]) -> Result<(f64, Option<Interval>), ReportError> {
+pub(super) fn iqm_of(strata: &[Vec<f64>]) -> Result<(f64, Option<Interval>), ReportError> {
     let found = Bootstrap::default().iqm(strata)?;
     Ok((found.value, Some(found.interval).filter(|_| strata.iter().all(|runs| runs.len() >= FEWEST_RUNS))))
 }

@@ -1,5 +1,6 @@
 //! The report: one page, and its pictures and tables as files.
 
+mod adaptation;
 mod archives;
 mod cells;
 mod comparisons;
@@ -76,6 +77,10 @@ pub struct Report {
     /// Whether some method has too few seeds for an interval.
     few_seeds: bool,
     demonstrations: Sheet,
+    /// What became of archives in changed worlds.
+    adaptation: Sheet,
+    /// The same as pictures: a task each, and all of them as panels of one.
+    adaptations: Vec<Picture>,
     /// What tells methods apart.
     methods: Sheet,
     every_run: Sheet,
@@ -110,6 +115,12 @@ pub fn report(places: &[PathBuf]) -> Result<Report, ReportError> {
     let tukey_pairs = comparisons::tukey_pairs(&scenes);
     let methods = results::methods(&scenes);
     let demonstrations = demonstrations::sheet(&scenes);
+    let adaptation = adaptation::sheet(&scenes)?;
+    let adaptations = adaptation::pictures(&scenes)?.into_iter().map(|mut picture| {
+        picture.name = names.give(&picture.name);
+        picture
+    });
+    let adaptations = adaptations.collect();
     let mut files = Vec::new();
     // A table without rows gets no file: including it would show a header over nothing.
     for (name, text, head) in [("curves", curves, learning::CSV_HEAD), ("ccdf", shares, archives::CCDF_HEAD)]
@@ -119,9 +130,18 @@ pub fn report(places: &[PathBuf]) -> Result<Report, ReportError> {
         }
     }
     files.push(("tables/results-as-in-the-paper.tex".to_owned(), paper_table.latex()));
-    for sheet in
-        [&results, &iqm, &curiosity, &cells, &every_test, &tukey_pairs, &demonstrations, &methods, &every_run]
-    {
+    for sheet in [
+        &results,
+        &iqm,
+        &curiosity,
+        &cells,
+        &every_test,
+        &tukey_pairs,
+        &demonstrations,
+        &adaptation,
+        &methods,
+        &every_run,
+    ] {
         if sheet.rows.is_empty() {
             continue;
         }
@@ -141,6 +161,8 @@ pub fn report(places: &[PathBuf]) -> Result<Report, ReportError> {
         tukey_pairs,
         few_seeds: comparisons::too_few_for_intervals(&scenes),
         demonstrations,
+        adaptation,
+        adaptations,
         methods,
         every_run,
         files,
@@ -255,10 +277,11 @@ impl Report {
     }
 
     fn pictures(&self) -> impl Iterator<Item = &Picture> {
-        self.chapters.iter().flat_map(|chapter| {
+        let in_chapters = self.chapters.iter().flat_map(|chapter| {
             let learning = chapter.learning.iter().flat_map(|(_, pictures)| pictures);
             learning.chain(&chapter.maps).chain(&chapter.demonstrations).chain(&chapter.summaries)
-        })
+        });
+        in_chapters.chain(&self.adaptations)
     }
 }
 

@@ -22,7 +22,8 @@ const HEADING: &str = "<h1>Comparison of runs</h1>";
 const EARLIER_HEADING: &str = "<h1>What the runs say</h1>";
 
 /// The names of places on every page.
-pub(super) const PLACES: [&str; 7] = ["results", "notes", "certainty", "runs", "methods", "files", "hint"];
+pub(super) const PLACES: [&str; 8] =
+    ["results", "notes", "adaptation", "certainty", "runs", "methods", "files", "hint"];
 
 /// Notes that are shown at once; the others can be opened.
 const NOTES_AT_ONCE: usize = 8;
@@ -38,6 +39,7 @@ pub(super) fn html(report: &Report) -> String {
     for chapter in &report.chapters {
         self::chapter(&mut body, chapter, &report.demonstrations.part(&chapter.title));
     }
+    adaptation(&mut body, report);
     certainty(&mut body, report);
     section(&mut body, "runs", "Runs", &runs_of(report));
     section(&mut body, "methods", "How this is computed", METHODS);
@@ -81,6 +83,9 @@ fn paragraph(text: &str) -> String {
 fn contents(report: &Report) -> String {
     let mut links = vec![("results".to_owned(), "Results".to_owned())];
     links.extend(report.chapters.iter().map(|chapter| (chapter.slug.clone(), chapter.title.clone())));
+    if !report.adaptation.rows.is_empty() {
+        links.push(("adaptation".to_owned(), report.adaptation.title.to_owned()));
+    }
     links.push(("certainty".to_owned(), "How sure".to_owned()));
     links.push(("runs".to_owned(), "Runs".to_owned()));
     let links: String =
@@ -183,6 +188,21 @@ fn chapter(body: &mut String, chapter: &Chapter, demonstrations: &Sheet) {
         chapter.untested.as_deref().into_iter(),
     );
     section(body, &chapter.slug, &chapter.title, &content);
+}
+
+fn adaptation(body: &mut String, report: &Report) {
+    if report.adaptation.rows.is_empty() {
+        return;
+    }
+    let mut content = paragraph(&format!(
+        "All elites of each archive in changed worlds, without training: the return of the best of them (adapted), of the one \
+         that was best in the healthy world (no adaptation), and of the best over many more episodes (oracle), each over \
+         episodes by which nothing was chosen. Inter-quartile means over archives, with 95 % intervals of the stratified \
+         bootstrap where there are at least {FEWEST_RUNS}. A ring marks the healthy world."
+    ));
+    content += &grid(&report.adaptations);
+    content += &report.adaptation.html();
+    section(body, "adaptation", report.adaptation.title, &content);
 }
 
 fn certainty(body: &mut String, report: &Report) {

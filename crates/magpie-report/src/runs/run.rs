@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use magpie_demos::{Demonstrations, Episode, bundled};
 use magpie_rewards::ModelName;
+use magpie_run::adapt::{Adaptation, adaptation_files};
 use magpie_run::operations::open_outline;
 use magpie_run::{ArchiveOutline, Reevaluation, count};
 
@@ -35,6 +36,8 @@ pub struct Run {
     pub learned: Option<Learned>,
     /// What the elites of this very archive reach when they are run again.
     pub reevaluation: Option<Reevaluation>,
+    /// What became of this very archive in changed worlds.
+    pub adaptations: Vec<Adaptation>,
 }
 
 /// The demonstrations that a reward was learned from.
@@ -129,8 +132,22 @@ impl Run {
                 folder.display()
             ));
         }
+        let fingerprint = archive.as_ref().map(ArchiveOutline::fingerprint);
+        let mut adaptations = Vec::new();
+        for file in adaptation_files(folder) {
+            match Adaptation::load(&file) {
+                Ok(Some(found)) if Some(found.archive) == fingerprint => adaptations.push(found),
+                Ok(Some(found)) => note(format!(
+                    "its archive has changed since `magpie adapt --task {}`; run that again",
+                    found.task.name
+                )),
+                Ok(None) => {}
+                Err(e) => note(e.to_string()),
+            }
+        }
         let learned = learned(folder, &settings, archive.as_ref());
-        Ok(Some(Run { folder: folder.to_owned(), settings, rows, archive, learned, reevaluation }))
+        let folder = folder.to_owned();
+        Ok(Some(Run { folder, settings, rows, archive, learned, reevaluation, adaptations }))
     }
 
     /// Iterations made.

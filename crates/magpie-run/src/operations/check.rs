@@ -7,6 +7,7 @@ use magpie_demos::Demonstrations;
 use magpie_files::tensors;
 use magpie_learn::CloningState;
 
+use crate::adapt::{Adaptation, adaptation_files};
 use crate::archive::{is_archive, load_archive, load_outline};
 use crate::checkpoint;
 use crate::clone::Cloner;
@@ -192,7 +193,7 @@ fn config_of<K: Kind>(file: &Path, saved: Option<&K::Config>) -> Result<(), RunE
     if config == before { Ok(()) } else { Err(RunError::changed(file)) }
 }
 
-/// What a run can do without: pictures, events, a reevaluation, and what killed processes left behind.
+/// What a run can do without: pictures, events, a reevaluation, adaptations, and what killed processes left behind.
 fn beside_results(folder: &Path, report: &mut CheckReport) {
     let mark = folder.join(finished::FILE);
     if mark.exists() {
@@ -231,6 +232,9 @@ fn beside_results(folder: &Path, report: &mut CheckReport) {
             _ => Finding::NoChecksum,
         };
         report.add(result, finding);
+    }
+    for file in adaptation_files(folder) {
+        report.add_read(file.clone(), Adaptation::load(&file).map(|_| true));
     }
     for place in [folder.to_owned(), folder.join("checkpoint"), folder.join("plots")] {
         let mut left: Vec<PathBuf> = fs::read_dir(&place)

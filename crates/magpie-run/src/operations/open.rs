@@ -43,7 +43,7 @@ impl OpenArchive {
     }
 
     /// Its task in a world: its own if not given.
-    pub(super) fn environment(&self, world: Option<&EnvOverrides>) -> Result<Environment, RunError> {
+    pub(crate) fn environment(&self, world: Option<&EnvOverrides>) -> Result<Environment, RunError> {
         let about = &self.archive.about;
         let env = world.unwrap_or(&self.world()).environment(&about.task, Some(&about.measure))?;
         fits(&about.actor, &env)?;
