@@ -273,7 +273,7 @@ fn print(out: &mut impl Write, name: &str, adaptation: &Adaptation) -> std::io::
         out,
         "{name}: {}, {elites}, selected by {}, reported over {report_episodes} fresh ones",
         task.name,
-        count((*episodes), "episode")
+        count(*episodes, "episode")
     )?;
     let trials = adaptation.changed().find_map(|case| case.few_shots.as_ref()).map(|few| few.trials.len());
     let what = if adaptation.random { "random world" } else { &task.level.name };
