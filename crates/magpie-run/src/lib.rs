@@ -33,7 +33,8 @@ pub mod train;
 mod world;
 
 pub use archive::{
-    About, ArchiveOutline, OutlinedElite, SavedArchive, SavedElite, load_archive, load_outline, save_archive,
+    About, ArchiveOutline, Elites, OutlinedElite, SavedArchive, SavedElite, load_archive, load_outline,
+    save_archive,
 };
 pub use column::metrics_reference;
 pub use compare::Difference;

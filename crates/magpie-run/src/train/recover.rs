@@ -14,7 +14,7 @@ use super::run::{ARCHIVE, CHECKPOINT, Record};
 use crate::archive::{
     About, ArchiveOutline, OutlinedElite, SavedArchive, SavedElite, iteration_of, save_archive,
 };
-use crate::checkpoint::{self, Checkpoint};
+use crate::checkpoint::{self, Checkpoint, CheckpointRows};
 use crate::driver::Saved;
 use crate::error::RunError;
 
@@ -43,7 +43,19 @@ pub(crate) fn newer_outline(folder: &Path) -> Result<Option<ArchiveOutline>, Run
     if !checkpoint_is_newer(folder) {
         return Ok(None);
     }
-    let saved: SavedSearch = checkpoint::load_head(&folder.join(CHECKPOINT))?;
+    Ok(Some(outlined(checkpoint::load_head(&folder.join(CHECKPOINT))?)))
+}
+
+/// The same, and where the policies lie.
+pub(crate) fn newer_rows(folder: &Path) -> Result<Option<(ArchiveOutline, CheckpointRows)>, RunError> {
+    if !checkpoint_is_newer(folder) {
+        return Ok(None);
+    }
+    let (saved, rows) = CheckpointRows::open(&folder.join(CHECKPOINT))?;
+    Ok(Some((outlined(saved), rows)))
+}
+
+fn outlined(saved: SavedSearch) -> ArchiveOutline {
     let Record { about, search } = saved.state;
     let outlined = search.result().entries().map(|(cell, entry)| OutlinedElite {
         cell,
@@ -52,7 +64,7 @@ pub(crate) fn newer_outline(folder: &Path) -> Result<Option<ArchiveOutline>, Run
         measures: entry.measures.clone(),
         iteration: entry.provenance.iteration,
     });
-    Ok(Some(ArchiveOutline { elites: outlined.collect(), about }))
+    ArchiveOutline { elites: outlined.collect(), about }
 }
 
 fn checkpoint_is_newer(folder: &Path) -> bool {
