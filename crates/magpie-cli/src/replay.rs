@@ -46,9 +46,6 @@ pub struct Args {
     /// The most steps. [default: to the end of the episode]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     steps: Option<u32>,
-    /// Multiply gravity by this factor.
-    #[arg(long, value_name = "FACTOR", default_value_t = 1.0)]
-    gravity: f64,
     /// Push the robot before step S: X, Y and Z are added to its velocity, in m/s.
     #[arg(long, value_name = "S,X,Y,Z", value_parser = push, allow_hyphen_values = true)]
     push: Option<Push>,
@@ -67,6 +64,9 @@ pub struct Args {
     /// Of a GIF: colours; fewer make a smaller file.
     #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u8).range(8..=255))]
     colours: u8,
+    /// Of a GIF: show the archive on the left, with a mark for each gait.
+    #[arg(long)]
+    map: bool,
     /// Of a strip: how many moments of each gait.
     #[arg(long, value_name = "N", default_value_t = 12, value_parser = clap::value_parser!(u8).range(1..=60))]
     moments: u8,
@@ -117,7 +117,7 @@ pub fn run(args: &Args, output: Output) -> anyhow::Result<()> {
         let world = args.world.change(chosen.world.clone());
         let options = ReplayOptions {
             world,
-            gravity: args.gravity,
+            gravity: 1.0,
             actions: args.actions.map_or(chosen.actions, Actions::from),
             seed: args.seed,
             episode: args.episode,
@@ -202,6 +202,7 @@ fn write(args: &Args, run: &Run, played: &[Played], path: &Path, output: Output)
             export_gaits(run, gaits.collect())?.into_bytes()
         }
         "gif" => {
+            let cells: Vec<usize> = played.iter().filter_map(|one| one.cell).collect();
             ensure!(played.len() <= 8, "a moving picture has room for 8 gaits; name fewer");
             let options = GifOptions {
                 from: args.from,
@@ -210,6 +211,7 @@ fn write(args: &Args, run: &Run, played: &[Played], path: &Path, output: Output)
                 width: args.width.into(),
                 theme,
                 colours: args.colours.into(),
+                beside: args.map.then(|| run.map(&cells, args.width as usize / 4, theme)).transpose()?,
             };
             gif(&panels(), &options, &|done, all| {
                 if done % 20 == 0 {

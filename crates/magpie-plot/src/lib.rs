@@ -38,6 +38,7 @@ mod scatter;
 mod voronoi;
 
 pub use caption::{Caption, caption};
+pub use colour::shade;
 pub use curves::{Labels, Series, curves};
 pub use error::PlotError;
 pub use figure::{Figure, NARROW, WIDE, escaped};

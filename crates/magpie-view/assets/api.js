@@ -35,7 +35,7 @@ export const playable = (run) => (kept ? new Set(Object.keys(kept.runs[run].gait
 export async function gait(run, cell, changes = {}, signal = undefined) {
   if (kept) {
     const text = kept.runs[run].gaits[cell ?? Object.keys(kept.runs[run].gaits)[0]];
-    if (!text) throw new Error("this page holds the gaits of the marked cells only");
+    if (!text) throw new Error("this page holds the gaits of the cells with a dot only");
     return Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0)).buffer;
   }
   const query = new URLSearchParams(changes);

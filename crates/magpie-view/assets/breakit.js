@@ -42,7 +42,7 @@ export class BreakIt {
       this.episode += 1;
       this.changed();
     });
-    button("Mend", "mend", () => this.mend());
+    button("Reset", "mend", () => this.mend());
     this.problem = make("p", { class: "problem", role: "status" });
     within(form, row, this.problem);
   }

@@ -159,7 +159,7 @@ async function begin() {
   $("theme").addEventListener("click", () => dress(theme() === "dark" ? "light" : "dark"));
   if (!api.interactive) {
     $("break").hidden = true;
-    $("map-help").textContent = "Click a bright cell to watch its gait; Shift-click to race it against others. Keys: arrows, Enter, Shift-Enter, B for the best.";
+    $("map-help").textContent = "Click a cell with a dot to watch its gait; Shift-click to race it against others. Keys: arrows, Enter, Shift-Enter, B for the best.";
   }
   const names = await api.runs();
   $("run").replaceChildren(...names.map((name, i) => make("option", { value: i }, name)));

@@ -81,6 +81,7 @@ export class HeatMap {
     draw.clip();
     if (field.kind === "regions") this.regions(draw, field, box, number);
     else for (const mark of field.marks) this.mark(draw, field, box, mark);
+    for (const mark of this.playable ? field.marks : []) if (this.playable.has(this.outline.elites.cell[mark.index])) this.dot(draw, field, box, mark);
     const ring = (mark, colour, width) => {
       const [x, y, w, h] = this.extent(field, box, mark);
       draw.lineWidth = width;
@@ -105,11 +106,22 @@ export class HeatMap {
   mark(draw, field, box, mark) {
     const [x, y, w, h] = this.extent(field, box, mark);
     draw.fillStyle = viridis(this.share(mark.index));
-    if (this.playable && !this.playable.has(this.outline.elites.cell[mark.index])) draw.globalAlpha = 0.45;
-    // Without a seam between neighbours.
-    if (field.kind === "grid") draw.fillRect(Math.floor(x), Math.floor(y), Math.ceil(x + w) - Math.floor(x), Math.ceil(y + h) - Math.floor(y));
+    // Edges on whole pixels, so that there is no seam between neighbours.
+    const [left, top] = [Math.round(x), Math.round(y)];
+    if (field.kind === "grid") draw.fillRect(left, top, Math.round(x + w) - left, Math.round(y + h) - top);
     else draw.fillRect(x, y, Math.max(w, 1), h);
-    draw.globalAlpha = 1;
+  }
+
+  // A cell whose gait an exported page holds.
+  dot(draw, field, box, mark) {
+    const [x, y, w, h] = this.extent(field, box, mark);
+    draw.beginPath();
+    draw.arc(x + w / 2, field.kind === "bars" ? y + 6 : y + h / 2, 3, 0, 7);
+    draw.fillStyle = "#fff";
+    draw.fill();
+    draw.lineWidth = 1.2;
+    draw.strokeStyle = "#222";
+    draw.stroke();
   }
 
   regions(draw, field, box, number) {

@@ -44,7 +44,7 @@ export class Scene {
   frame(gaits) {
     const heights = gaits.flatMap((gait) => capsules(gait, 0).map((c) => Math.max(c.a[2], c.b[2]) + c.radius));
     this.size = Math.max(0.6, ...heights);
-    this.camera.distance = 3.4 * this.size + 1.1 * (gaits.length - 1);
+    this.camera.distance = 3.0 * this.size + 1.1 * (gaits.length - 1);
   }
 
   // Moves the target towards the robots: at once, or smoothly.

@@ -80,12 +80,36 @@ impl Canvas {
 
     /// Writes a line of text, its left upper corner at this place.
     pub fn write(&mut self, text: &str, size: f64, [x, y]: [usize; 2], ink: Colour) -> Result<(), ViewError> {
+        self.lay(text, size, ink, |column, row| (x + column, Some(y + row)))
+    }
+
+    /// Writes a line of text that reads upwards, its first letter at this place.
+    pub fn write_upwards(
+        &mut self,
+        text: &str,
+        size: f64,
+        [x, y]: [usize; 2],
+        ink: Colour,
+    ) -> Result<(), ViewError> {
+        self.lay(text, size, ink, |column, row| (x + row, y.checked_sub(column)))
+    }
+
+    /// Lays a line of text over the pixels that `place` says.
+    fn lay(
+        &mut self,
+        text: &str,
+        size: f64,
+        ink: Colour,
+        place: impl Fn(usize, usize) -> (usize, Option<usize>),
+    ) -> Result<(), ViewError> {
         let Caption { width, coverage, .. } =
             caption(text, size).map_err(|e| ViewError::Encode(e.to_string()))?;
         for (row, line) in coverage.chunks(width).enumerate() {
             for (column, &alpha) in line.iter().enumerate() {
-                let (at, under) = (x + column, y + row);
-                if at < self.width && under < self.height {
+                if let (at, Some(under)) = place(column, row)
+                    && at < self.width
+                    && under < self.height
+                {
                     let pixel = &mut self.pixels[under * self.width + at];
                     *pixel = mix(*pixel, ink, f32::from(alpha) / 255.0);
                 }

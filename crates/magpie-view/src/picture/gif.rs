@@ -27,14 +27,26 @@ pub struct GifOptions {
     pub theme: Theme,
     /// Colours, 8 to 255: fewer make a smaller file.
     pub colours: usize,
+    /// What stands on the left, such as a [`map`](super::map()).
+    pub beside: Option<Canvas>,
 }
 
 impl Default for GifOptions {
     fn default() -> GifOptions {
-        GifOptions { from: 1.0, seconds: 4.0, rate: 20, width: 960, theme: Theme::Light, colours: 64 }
+        GifOptions {
+            from: 1.0,
+            seconds: 4.0,
+            rate: 20,
+            width: 960,
+            theme: Theme::Light,
+            colours: 64,
+            beside: None,
+        }
     }
 }
 
+/// Around what stands on the left, in pixels.
+const MARGIN: usize = 12;
 /// More frames than this are no picture.
 const MOST_FRAMES: usize = 2_000;
 
@@ -44,7 +56,8 @@ pub fn gif(
     options: &GifOptions,
     progress: &(dyn Fn(usize, usize) + Sync),
 ) -> Result<Vec<u8>, ViewError> {
-    let layout = Layout::row(panels.len(), options.width, options.theme);
+    let left = options.beside.as_ref().map_or(0, |canvas| canvas.width + MARGIN);
+    let layout = Layout::row(panels.len(), options.width.saturating_sub(left), options.theme);
     let hundredths = (100.0 / f64::from(options.rate.max(1))).round().max(2.0);
     let frames = (options.seconds * 100.0 / hundredths).round() as usize;
     if panels.is_empty() || frames == 0 || frames > MOST_FRAMES || !options.from.is_finite() {
@@ -57,7 +70,14 @@ pub fn gif(
         .into_par_iter()
         .map(|frame| {
             let time = options.from.max(0.0) + frame as f64 * hundredths / 100.0;
-            let canvas = draw(panels, (time / dt).round() as usize, &layout);
+            let canvas = draw(panels, (time / dt).round() as usize, &layout).map(|drawn| {
+                let Some(beside) = &options.beside else { return drawn };
+                let height = drawn.height.max(beside.height + MARGIN);
+                let mut both = Canvas::new(left + drawn.width, height, options.theme.paper());
+                both.paste(beside, [MARGIN / 2, MARGIN / 2]);
+                both.paste(&drawn, [left, 0]);
+                both
+            });
             progress(done.fetch_add(1, std::sync::atomic::Ordering::Relaxed) + 1, frames);
             canvas
         })

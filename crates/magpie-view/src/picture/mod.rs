@@ -6,6 +6,7 @@
 mod camera;
 mod canvas;
 mod gif;
+mod map;
 mod panels;
 mod shot;
 mod strip;
@@ -13,6 +14,7 @@ mod vector;
 
 pub use canvas::{Canvas, Theme};
 pub use gif::{GifOptions, gif};
+pub use map::map;
 pub use panels::Panel;
 pub use shot::Shot;
 pub use strip::strip;

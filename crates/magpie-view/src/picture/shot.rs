@@ -89,16 +89,18 @@ impl Shot {
     }
 }
 
-/// The hurdles that can be seen: two bars across the track are as good as a plate from here.
+/// The hurdles that can be seen, each a bar on two posts.
 fn hurdles(trajectory: &Trajectory, x: f32) -> Vec<Capsule> {
     let Some(h) = trajectory.perturbation.hurdles.filter(|h| h.height > 0.0) else { return Vec::new() };
     let places = (0..h.count).map(|i| (h.first + h.spacing * f64::from(i)) as f32);
     let radius = (h.thickness / 2.0) as f32;
+    let top = (h.height as f32 - radius).max(0.0);
     let near = places.skip_while(|place| *place < x - 6.0).take_while(|place| *place < x + 6.0);
-    near.map(|place| {
-        let z = (h.height as f32 - radius).max(0.0);
-        let end = |y: f32| V([place, y, z]);
-        Capsule { a: end(-0.8), b: end(0.8), radius, colour: HURDLE }
+    near.flat_map(|place| {
+        let point = |y: f32, z: f32| V([place, y, z]);
+        let part = |a: V, b: V, radius: f32| Capsule { a, b, radius, colour: HURDLE };
+        let post = |y: f32| part(point(y, 0.0), point(y, top), 0.6 * radius);
+        [part(point(-0.8, top), point(0.8, top), radius), post(-0.8), post(0.8)]
     })
     .collect()
 }

@@ -19,6 +19,7 @@ use magpie_run::{Elites, EnvOverrides, load_policy};
 
 use crate::error::ViewError;
 use crate::gait::{Precision, Query, pack};
+use crate::picture::{Canvas, Theme, map};
 use crate::spread::spread;
 
 /// A run, or the file of an archive or a policy.
@@ -196,6 +197,11 @@ impl Run {
             let outline = &elites.outline;
             Ok(spread(outline, count).into_iter().map(|i| outline.elites[i].cell).collect())
         })
+    }
+
+    /// A small map of the archive with these cells marked.
+    pub fn map(&self, marked: &[usize], side: usize, theme: Theme) -> Result<Canvas, ViewError> {
+        self.with_elites(|elites| map(&elites.outline, marked, side, theme))
     }
 
     /// The policy of a cell, or the best one; of a run that made a single policy, that one.

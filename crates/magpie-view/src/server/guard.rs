@@ -111,7 +111,7 @@ pub async fn guard(State(app): State<Arc<App>>, request: Request, next: Next) ->
 }
 
 /// Scripts and styles come from here and nowhere else, and no page may put ours into a frame.
-const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 fn check(access: &Access, request: &Request) -> Result<(), Box<Response>> {
     let refuse = |status: StatusCode, why: &'static str| Err(Box::new((status, why).into_response()));
