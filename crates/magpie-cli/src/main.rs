@@ -15,6 +15,7 @@ mod live;
 mod npz;
 mod output;
 mod ppo;
+mod replay;
 mod report;
 mod rollout;
 mod run_args;
@@ -26,6 +27,7 @@ mod shell;
 mod single;
 mod sweep;
 mod train;
+mod view;
 mod words;
 mod world;
 
@@ -67,6 +69,10 @@ enum Command {
     Archive(archive::Args),
     /// Check that the files of a run are intact: checksums, rows, and whether they belong together.
     Check(check::Args),
+    /// Look at runs: a local page with the archive, the gait of each elite, and what breaks it.
+    View(view::Args),
+    /// Run one episode of elites and write it as numbers, as a picture or as a page.
+    Replay(replay::Args),
     /// Compare runs: a page with curves, archives, tables and tests, and each of them as a file.
     Report(report::Args),
     /// Make, import or show demonstrations, from which rewards are learned.
@@ -115,6 +121,8 @@ fn main() -> ExitCode {
         Command::Eval(args) => eval::run(&args, output).map(|()| ExitCode::SUCCESS),
         Command::Adapt(args) => adapt::run(&args, output).map(|()| ExitCode::SUCCESS),
         Command::Archive(args) => archive::run(&args, output).map(|()| ExitCode::SUCCESS),
+        Command::View(args) => view::run(&args, output).map(|()| ExitCode::SUCCESS),
+        Command::Replay(args) => replay::run(&args, output).map(|()| ExitCode::SUCCESS),
         Command::Report(args) => report::run(&args, output).map(|()| ExitCode::SUCCESS),
         Command::Demos(args) => demos::run(&args, output).map(|()| ExitCode::SUCCESS),
         Command::Envs(args) => envs::run(&args, output).map(|()| ExitCode::SUCCESS),

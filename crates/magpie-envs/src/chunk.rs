@@ -207,6 +207,21 @@ impl Chunk {
         self.simulation.save((environment / LANES, environment % LANES), state);
     }
 
+    /// The state of an environment's world, as its simulator writes it.
+    pub fn state(&self, environment: usize) -> Vec<f32> {
+        let mut state = Vec::with_capacity(self.env.simulator().state_size());
+        self.save_state(environment, &mut state);
+        state
+    }
+
+    /// Changes the state of an environment's world from outside, such as by a push. Its observation stays what it was
+    /// until the next step.
+    pub fn edit_state(&mut self, environment: usize, edit: impl FnOnce(&mut [f32])) {
+        let mut state = self.state(environment);
+        edit(&mut state);
+        self.simulation.restore((environment / LANES, environment % LANES), &state);
+    }
+
     /// Restores environment `environment`: the state of its world, its observation, and the steps made in the episode.
     pub(crate) fn restore(&mut self, environment: usize, state: &[f32], observation: &[f32], steps: u32) {
         let (index, lane) = (environment / LANES, environment % LANES);

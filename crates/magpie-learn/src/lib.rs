@@ -33,7 +33,7 @@ pub use config::{StopAfter, TrainConfig};
 pub use evaluate::{Evaluation, evaluate, evaluate_part, full_lanes};
 pub use learner::{Learner, LearnerFactory, LearnerName, UpdateError, UpdateStats, gae};
 pub use policy_runner::Actions;
-pub use record::{Recording, record};
+pub use record::{Recording, record, record_watched};
 pub use top_speed::top_speed;
 pub use trainer::{Episodes, Iteration, Trainer, TrainerState, iterate_all};
 

@@ -56,20 +56,37 @@ pub fn record(
     actions: Actions,
     seed: u64,
 ) -> Vec<Recording> {
-    let isa = Isa::best();
-    let episode = |who: u32| {
-        let batch = Batch::with_isa(Arc::clone(env), who..who + 1, seed, isa);
-        let mut runner = PolicyRunner::new(networks, policy, isa, actions, seed);
-        let mut recording = Recording::default();
-        for mut chunk in batch.into_chunks() {
-            run_episode(&mut runner, &mut chunk, &mut recording);
-        }
-        recording
-    };
+    let episode = |who: u32| record_watched(env, networks, policy, who, actions, seed, &mut |_, _| true);
     episodes.into_par_iter().map(episode).collect()
 }
 
-fn run_episode(runner: &mut PolicyRunner, chunk: &mut Chunk, recording: &mut Recording) {
+/// Records one episode, the same as [`record`], and shows `watch` the world before each step: the number of the step and
+/// the chunk, whose only environment it may change. The episode stops where `watch` says `false`.
+pub fn record_watched(
+    env: &Arc<Environment>,
+    networks: &Networks,
+    policy: &Policy,
+    episode: u32,
+    actions: Actions,
+    seed: u64,
+    watch: &mut dyn FnMut(usize, &mut Chunk) -> bool,
+) -> Recording {
+    let isa = Isa::best();
+    let batch = Batch::with_isa(Arc::clone(env), episode..episode + 1, seed, isa);
+    let mut runner = PolicyRunner::new(networks, policy, isa, actions, seed);
+    let mut recording = Recording::default();
+    for mut chunk in batch.into_chunks() {
+        run_episode(&mut runner, &mut chunk, &mut recording, watch);
+    }
+    recording
+}
+
+fn run_episode(
+    runner: &mut PolicyRunner,
+    chunk: &mut Chunk,
+    recording: &mut Recording,
+    watch: &mut dyn FnMut(usize, &mut Chunk) -> bool,
+) {
     fn lane(packs: &[Pack]) -> impl Iterator<Item = f32> {
         packs.iter().map(|pack| pack.0[0])
     }
@@ -77,6 +94,12 @@ fn run_episode(runner: &mut PolicyRunner, chunk: &mut Chunk, recording: &mut Rec
     loop {
         recording.observations.extend(lane(&chunk.groups()[0].observation));
         let actions = runner.act(chunk, 1);
+        if !watch(recording.length(), chunk) {
+            recording.final_observation = recording
+                .observations
+                .split_off(recording.observations.len() - chunk.groups()[0].observation.len());
+            return;
+        }
         recording.actions.extend(lane(actions).map(|a| a.clamp(-1.0, 1.0)));
         chunk.step_without_reset(1, actions);
         let group = &chunk.groups()[0];

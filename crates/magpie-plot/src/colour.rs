@@ -29,11 +29,18 @@ pub(crate) const LEVELS: usize = 256;
 
 /// Colour of one of the [`LEVELS`], from low to high.
 pub(crate) fn viridis(level: usize) -> String {
-    let at = level.min(LEVELS - 1);
+    let [red, green, blue] = shade(level as f64 / (LEVELS - 1) as f64);
+    format!("#{red:02x}{green:02x}{blue:02x}")
+}
+
+/// Red, green and blue of a share of a scale, from 0 to 1.
+pub fn shade(share: f64) -> [u8; 3] {
+    let at = (share.clamp(0.0, 1.0) * (LEVELS - 1) as f64).round() as usize;
     let (i, part) = (at / 17, (at % 17) as f64 / 17.0);
     let (low, high) = (VIRIDIS[i], VIRIDIS[(i + 1).min(15)]);
-    let mix = |c: usize| (f64::from(low[c]) + part * (f64::from(high[c]) - f64::from(low[c]))).round() as u8;
-    format!("#{:02x}{:02x}{:02x}", mix(0), mix(1), mix(2))
+    std::array::from_fn(|c| {
+        (f64::from(low[c]) + part * (f64::from(high[c]) - f64::from(low[c]))).round() as u8
+    })
 }
 
 /// The colours of Okabe and Ito, without the yellow that is lost on white, and how their curves are dashed from the

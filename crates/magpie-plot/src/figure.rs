@@ -37,6 +37,11 @@ static FONTS: LazyLock<Arc<fontdb::Database>> = LazyLock::new(|| {
     Arc::new(fonts)
 });
 
+/// How text becomes pixels.
+pub(crate) fn options() -> Options<'static> {
+    Options { fontdb: Arc::clone(&FONTS), font_family: "Roboto".to_owned(), ..Options::default() }
+}
+
 impl Figure {
     /// The picture as SVG, to be put into a page or a file.
     pub fn svg(&self) -> &str {
@@ -72,10 +77,8 @@ impl Figure {
 
     /// The picture in pixels, several for each of its own: for fine screens and for print.
     pub fn enlarged_png(&self, scale: u8) -> Result<Vec<u8>, PlotError> {
-        let options =
-            Options { fontdb: Arc::clone(&FONTS), font_family: "Roboto".to_owned(), ..Options::default() };
         let pixels = |e: &dyn Display| PlotError::Pixels(e.to_string());
-        let tree = Tree::from_str(&self.svg, &options).map_err(|e| pixels(&e))?;
+        let tree = Tree::from_str(&self.svg, &options()).map_err(|e| pixels(&e))?;
         let (size, scale) = (tree.size().to_int_size(), scale.max(1));
         let [width, height] = [size.width(), size.height()].map(|side| side * u32::from(scale));
         let mut pixmap = Pixmap::new(width, height).ok_or_else(|| pixels(&"it has no extent"))?;

@@ -26,6 +26,7 @@
 //! ```
 
 mod axis;
+mod caption;
 mod colour;
 mod curves;
 mod error;
@@ -36,6 +37,8 @@ mod panel;
 mod scatter;
 mod voronoi;
 
+pub use caption::{Caption, caption};
+pub use colour::shade;
 pub use curves::{Labels, Series, curves};
 pub use error::PlotError;
 pub use figure::{Figure, NARROW, WIDE, escaped};

@@ -35,7 +35,7 @@ pub mod train;
 mod world;
 
 pub use archive::{
-    About, ArchiveOutline, OutlinedElite, SavedArchive, SavedElite, SavedEvidence, load_archive,
+    About, ArchiveOutline, Elites, OutlinedElite, SavedArchive, SavedElite, SavedEvidence, load_archive,
     load_outline, save_archive,
 };
 pub use choices::RunChoices;

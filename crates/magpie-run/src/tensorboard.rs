@@ -146,7 +146,7 @@ fn event_head(step: Option<u64>) -> Vec<u8> {
 }
 
 /// The step of an event as written here; the head of a file is at step 0.
-fn step_of(event: &[u8]) -> Option<u64> {
+pub(crate) fn step_of(event: &[u8]) -> Option<u64> {
     let rest = event.get(9..)?;
     match rest.split_first()? {
         (&0x10, digits) => {

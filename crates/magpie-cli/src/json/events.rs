@@ -497,6 +497,30 @@ records! {
         page: String,
     }
 
+    /// `replay`: one for each gait, before the files.
+    Replayed = "replayed" {
+        /// the run or file that was named
+        run: String,
+        /// name of the cell; `null` for a single policy
+        cell: Option<String>,
+        /// sum of the rewards
+        total: f64,
+        /// steps
+        length: usize,
+        /// means over the steps
+        measures: Vec<f64>,
+        /// whether the episode ended before its time
+        terminated: bool,
+    }
+
+    /// `view`: the page can be opened.
+    Viewing = "viewing" {
+        /// runs that it shows
+        runs: usize,
+        /// its address, with the token if other machines reach it
+        url: String,
+    }
+
     /// `rollout`.
     Rollout = "rollout" {
         /// the task

@@ -7,6 +7,7 @@ mod build;
 mod error;
 mod file;
 mod joints;
+mod mjcf;
 mod numbers;
 mod read;
 mod rotation;

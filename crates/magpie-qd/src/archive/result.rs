@@ -135,7 +135,7 @@ impl ResultArchive {
     }
 
     /// All stored solutions: cell, rank from 0 and slot, in ascending order.
-    pub(super) fn places(&self) -> impl Iterator<Item = (usize, usize, usize)> {
+    pub fn places(&self) -> impl Iterator<Item = (usize, usize, usize)> {
         let of_cell = |(cell, all): (usize, &Vec<Contender>)| {
             let slots: Vec<usize> = all.iter().map(|contender| contender.slot).collect();
             slots.into_iter().enumerate().map(move |(rank, slot)| (cell, rank, slot))

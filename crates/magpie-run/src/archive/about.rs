@@ -47,6 +47,17 @@ impl About {
         }
     }
 
+    /// The error for a cell without an elite, which names the nearest of those that have one.
+    pub(super) fn empty_cell(&self, cell: usize, filled: impl Iterator<Item = usize>) -> RunError {
+        let centre = |cell: usize| self.cells.centre(cell).unwrap_or_default();
+        let here = centre(cell);
+        let distance =
+            |&cell: &usize| -> f64 { here.iter().zip(centre(cell)).map(|(a, b)| (a - b).powi(2)).sum() };
+        let nearest = filled.min_by(|a, b| distance(a).total_cmp(&distance(b)));
+        let hint = nearest.map(|cell| format!("; the nearest that holds one is {}", self.cell_name(cell)));
+        RunError::EmptyCell { cell: self.cell_name(cell), hint: hint.unwrap_or_default() }
+    }
+
     /// The number of the cell that has this name.
     pub fn cell_named(&self, name: &str) -> Result<usize, RunError> {
         let numbers: Option<Vec<usize>> = name.split(',').map(|part| part.trim().parse().ok()).collect();

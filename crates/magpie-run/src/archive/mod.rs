@@ -24,6 +24,7 @@
 mod about;
 mod load;
 mod outline;
+mod rows;
 mod save;
 
 use std::path::Path;
@@ -35,6 +36,7 @@ pub use about::About;
 pub use load::load_archive;
 pub(crate) use load::{is_archive, iteration_of};
 pub use outline::{ArchiveOutline, OutlinedElite, load_outline};
+pub use rows::Elites;
 pub use save::save_archive;
 
 use crate::error::RunError;
@@ -117,14 +119,7 @@ impl SavedArchive {
         if let Ok(found) = self.elites.binary_search_by_key(&cell, |e| e.cell) {
             return Ok(&self.elites[found]);
         }
-        let centre = |cell: usize| self.about.cells.centre(cell).unwrap_or_default();
-        let here = centre(cell);
-        let distance =
-            |e: &SavedElite| -> f64 { here.iter().zip(centre(e.cell)).map(|(a, b)| (a - b).powi(2)).sum() };
-        let nearest = self.elites.iter().min_by(|a, b| distance(a).total_cmp(&distance(b)));
-        let hint =
-            nearest.map(|e| format!("; the nearest that holds one is {}", self.about.cell_name(e.cell)));
-        Err(RunError::EmptyCell { cell: self.about.cell_name(cell), hint: hint.unwrap_or_default() })
+        Err(self.about.empty_cell(cell, self.elites.iter().map(|e| e.cell)))
     }
 }
 

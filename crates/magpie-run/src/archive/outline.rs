@@ -5,7 +5,7 @@
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use magpie_files::tensors::Sums;
 use magpie_qd::{Entry, Metrics, QdOffset, ResultArchive};
@@ -67,6 +67,19 @@ impl ArchiveOutline {
         self.elites.iter().reduce(|best, next| if next.objective > best.objective { next } else { best })
     }
 
+    /// The elite of a cell; an error that names the nearest if the cell has none.
+    pub fn elite(&self, cell: usize) -> Result<&OutlinedElite, RunError> {
+        match self.position(cell) {
+            Some(found) => Ok(&self.elites[found]),
+            None => Err(self.about.empty_cell(cell, self.elites.iter().map(|e| e.cell))),
+        }
+    }
+
+    /// Where the elite of a cell stands in the order of the file.
+    pub fn position(&self, cell: usize) -> Option<usize> {
+        self.elites.binary_search_by_key(&cell, |e| e.cell).ok()
+    }
+
     /// A number that changes with the elites: what tells a result about this archive from one about an earlier.
     pub fn fingerprint(&self) -> u32 {
         let mut hash = crc32fast::Hasher::new();
@@ -97,7 +110,12 @@ impl From<&SavedArchive> for ArchiveOutline {
 
 /// Reads all of an archive but its policies, and checks that it makes sense.
 pub fn load_outline(path: &Path) -> Result<ArchiveOutline, RunError> {
-    let mut file = Tensors::open(path)?;
+    outline(&mut Tensors::open(path)?)
+}
+
+/// The outline of an open file.
+pub(super) fn outline(file: &mut Tensors) -> Result<ArchiveOutline, RunError> {
+    let path = &file.path.clone();
     let foreign = |problem: String| RunError::Foreign { path: path.to_owned(), problem };
     let entry = file.head["__metadata__"]["magpie"].as_str();
     let entry = entry
@@ -145,10 +163,11 @@ pub fn load_outline(path: &Path) -> Result<ArchiveOutline, RunError> {
 }
 
 /// A safetensors file of which single tensors are read.
-struct Tensors<'a> {
-    path: &'a Path,
+#[derive(Debug)]
+pub(super) struct Tensors {
+    path: PathBuf,
     file: File,
-    head: Value,
+    pub(super) head: Value,
     /// Not in files of earlier versions.
     sums: Option<Sums>,
     /// Where tensors begin, and how much of them there is.
@@ -156,8 +175,8 @@ struct Tensors<'a> {
     bytes: u64,
 }
 
-impl Tensors<'_> {
-    fn open(path: &Path) -> Result<Tensors<'_>, RunError> {
+impl Tensors {
+    pub(super) fn open(path: &Path) -> Result<Tensors, RunError> {
         let io = || RunError::io(path, "reading");
         let mut file = magpie_files::open(path).map_err(io())?;
         let size = file.metadata().map_err(io())?.len();
@@ -173,7 +192,8 @@ impl Tensors<'_> {
         file.read_exact(&mut head).map_err(io())?;
         let sums = Sums::of_head(&head).map_err(|e| damaged(&e))?;
         let head: Value = serde_json::from_slice(&head).map_err(|_| damaged("its head is not JSON"))?;
-        let tensors = Tensors { path, file, start: length + 8, bytes: size - length - 8, head, sums };
+        let tensors =
+            Tensors { path: path.to_owned(), file, start: length + 8, bytes: size - length - 8, head, sums };
         let ends =
             tensors.head.as_object().into_iter().flatten().filter_map(|(_, t)| t["data_offsets"][1].as_u64());
         match ends.max() {
@@ -211,14 +231,44 @@ impl Tensors<'_> {
         self.file
             .seek(SeekFrom::Start(self.start + from))
             .and_then(|_| self.file.read_exact(&mut bytes))
-            .map_err(RunError::io(self.path, "reading"))?;
+            .map_err(RunError::io(&self.path, "reading"))?;
         if let Some(sums) = &self.sums {
             sums.check(name, &bytes).map_err(|e| self.damaged(e))?;
         }
         Ok(bytes.as_chunks::<8>().0.iter().map(|chunk| number(*chunk)).collect())
     }
 
-    fn damaged(&self, problem: String) -> RunError {
+    /// One row of a table of `rows`, as bytes. Checksums are of whole tensors, so that a single row has none.
+    pub(super) fn row(
+        &mut self,
+        name: &str,
+        dtype: &str,
+        [rows, width]: [usize; 2],
+        row: usize,
+    ) -> Result<Vec<u8>, RunError> {
+        let size = if dtype == "F32" { 4 } else { 8 };
+        let tensor = &self.head[name];
+        let offset = |i: usize| tensor["data_offsets"][i].as_u64();
+        let bytes = width.checked_mul(size).and_then(|n| Some((n, n.checked_mul(rows)?)));
+        let (Some(from), Some(to), Some((bytes, all))) = (offset(0), offset(1), bytes) else {
+            return Err(self.damaged(format!("there is no tensor {name}")));
+        };
+        let shape = &tensor["shape"];
+        let fits =
+            *shape == serde_json::json!([rows, width]) || width == 1 && *shape == serde_json::json!([rows]);
+        let whole = to <= self.bytes && to.checked_sub(from) == Some(all as u64);
+        if tensor["dtype"] != dtype || !fits || !whole || row >= rows {
+            return Err(self.damaged(format!("{name} should be {rows} rows of {width} {dtype}")));
+        }
+        let mut values = vec![0; bytes];
+        self.file
+            .seek(SeekFrom::Start(self.start + from + (row * bytes) as u64))
+            .and_then(|_| self.file.read_exact(&mut values))
+            .map_err(RunError::io(&self.path, "reading"))?;
+        Ok(values)
+    }
+
+    pub(super) fn damaged(&self, problem: String) -> RunError {
         RunError::Damaged { path: self.path.to_owned(), problem }
     }
 }

@@ -25,6 +25,7 @@ mod head;
 mod index;
 mod rows;
 mod sealed;
+mod single;
 mod writer;
 
 use std::path::{Path, PathBuf};
@@ -36,6 +37,7 @@ use serde::de::DeserializeOwned;
 use crate::error::RunError;
 pub(crate) use head::iteration_of;
 pub(crate) use index::Stored;
+pub(crate) use single::CheckpointRows;
 pub(crate) use writer::{Job, WriteResults, Writer, Written};
 
 /// A checkpoint as read.

@@ -13,8 +13,10 @@ mod import;
 mod inspect;
 mod open;
 mod output;
+mod past;
 mod picture;
 mod reevaluate;
+mod replay;
 mod stability;
 mod typical;
 
@@ -33,8 +35,10 @@ pub use inspect::{ArchiveInfo, BestElite, archive_info};
 pub(crate) use open::acting;
 pub use open::{OpenArchive, holds_archive, open_outline};
 pub use output::may_write;
+pub use past::{PastPicture, past_picture, past_pictures};
 pub use picture::{ArchivePicture, draw_archive, draw_demonstrations};
 pub use reevaluate::{Standing, runs_below, standing};
+pub use replay::{Player, Push, ReplayOptions, Trajectory, replay};
 pub use stability::{instability_of_elite, instability_of_policy, instability_of_search};
 pub use typical::FreshEpisodes;
 

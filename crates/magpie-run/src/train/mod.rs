@@ -22,7 +22,7 @@ pub(crate) use doubts::doubts;
 pub(crate) use metrics::COLUMNS;
 pub use metrics::row;
 pub use recover::rebuild_archive;
-pub(crate) use recover::{newer_archive, newer_outline};
+pub(crate) use recover::{newer_archive, newer_outline, newer_rows};
 pub(crate) use run::{ARCHIVE, CHECKPOINT, PICTURE, Searching};
 pub use run::{OwnParts, Progress, TrainRun};
 pub(crate) use settle::FILE as SETTLE;

@@ -12,7 +12,7 @@ use magpie_qd::{ArchivePair, Elite};
 use super::config::Config;
 use super::run::{ARCHIVE, CHECKPOINT, Record};
 use crate::archive::{About, ArchiveOutline, SavedArchive, SavedElite, iteration_of, save_archive};
-use crate::checkpoint::{self, Checkpoint};
+use crate::checkpoint::{self, Checkpoint, CheckpointRows};
 use crate::driver::Saved;
 use crate::error::RunError;
 
@@ -41,9 +41,25 @@ pub(crate) fn newer_outline(folder: &Path) -> Result<Option<ArchiveOutline>, Run
     if !checkpoint_is_newer(folder) {
         return Ok(None);
     }
-    let saved: SavedSearch = checkpoint::load_head(&folder.join(CHECKPOINT))?;
+    Ok(Some(outlined(checkpoint::load_head(&folder.join(CHECKPOINT))?)))
+}
+
+/// The same, with the rows of all policies and the slot of each elite among them, in the order of the outline.
+pub(crate) fn newer_rows(
+    folder: &Path,
+) -> Result<Option<(ArchiveOutline, CheckpointRows, Vec<usize>)>, RunError> {
+    if !checkpoint_is_newer(folder) {
+        return Ok(None);
+    }
+    let (saved, rows) = CheckpointRows::open::<SavedSearch>(&folder.join(CHECKPOINT))?;
+    let elites = saved.state.search.result().places().filter(|&(_, rank, _)| rank == 0);
+    let slots = elites.map(|(_, _, slot)| slot).collect();
+    Ok(Some((outlined(saved), rows, slots)))
+}
+
+fn outlined(saved: SavedSearch) -> ArchiveOutline {
     let Record { about, search } = saved.state;
-    Ok(Some(ArchiveOutline::of(about, search.result())))
+    ArchiveOutline::of(about, search.result())
 }
 
 fn checkpoint_is_newer(folder: &Path) -> bool {
