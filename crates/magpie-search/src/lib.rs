@@ -13,9 +13,10 @@
 //!   archives:       insert, one batch each   improvements
 //!   each emitter:   tell ◄─ improvements     (PPGA: xNES, then walk or restart)
 //!   … again, until no emitter has anything more
+//!   re-evaluation: elites with the fewest episodes, pooled, and moved to the cell where they lie
 //! ```
 //!
-//! [`Scheduler::iterate`] implements this loop. All state that is kept between iterations is in one record, [`State`].
+//! [`Scheduler::iterate`] implements this loop; [`Settling`] is what follows the last iteration. All state that is kept between iterations is in one record, [`State`].
 
 mod bonus;
 mod config;

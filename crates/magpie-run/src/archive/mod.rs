@@ -327,6 +327,24 @@ pub(crate) mod tests {
         assert_eq!(load_outline(&path).unwrap(), outline);
     }
 
+    /// As versions before evidence wrote it: without a tensor of that name.
+    #[test]
+    fn archives_without_evidence_are_read() {
+        let (_folder, path) = written(&archive());
+        let mut expected = load_archive(&path).unwrap();
+        crate::tests::take_out_sums(&path);
+        let mut bytes = std::fs::read(&path).unwrap();
+        let name = b"\"episodes\":";
+        let at = bytes.windows(name.len()).position(|part| part == name).unwrap();
+        bytes[at..at + name.len()].copy_from_slice(b"\"elsewhat\":");
+        std::fs::write(&path, bytes).unwrap();
+        expected.elites.iter_mut().for_each(|elite| elite.evidence = None);
+        assert_eq!(load_archive(&path).unwrap(), expected);
+        let outline = load_outline(&path).unwrap();
+        assert_eq!(outline, ArchiveOutline::from(&expected));
+        assert!(outline.elites.iter().all(|elite| elite.episodes.is_none()));
+    }
+
     #[test]
     fn every_flipped_bit_is_noticed() {
         for (_folder, path) in [written(&archive()), written(&tessellated())] {
