@@ -867,7 +867,7 @@ mod tests {
              `\"version\": {VERSION}` and `\"event\"`, one of the names below. The version changes when a field disappears or changes\n\
              its meaning; new events and new fields do not change it, so ignore what you do not know. A number that is not\n\
              finite is `null`. Standard error has no progress then, but still the warnings and errors for people. With\n\
-             `--quiet` there are no `started`, `preparation`, `iteration` and `note` either.\n\n\
+             `--quiet` there are no `started`, `preparation`, `iteration`, `adapting` and `note` either.\n\n\
              | exit code | meaning | last line |\n|---|---|---|\n\
              | 0 | done | a result |\n\
              | 1 | failed | `error`; for a sweep in which runs have failed, `finished` |\n\
