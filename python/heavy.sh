@@ -8,6 +8,6 @@ python3 -m venv "$venv"
 "$venv/bin/pip" install --quiet 'torch==2.*' --index-url "${TORCH_INDEX:-https://download.pytorch.org/whl/cpu}" \
     || "$venv/bin/pip" install --quiet torch
 "$venv/bin/pip" install --quiet './python[test,plot,onnx]' \
-    stable-baselines3==2.9.2 torchrl==0.14.1 ribs==0.12.0 minari==0.5.4 onnxruntime
+    stable-baselines3==2.9.2 torchrl==0.14.1 ribs==0.12.0 "minari[hdf5]==0.5.4" onnxruntime
 "$venv/bin/pytest" python "$@"
 "$venv/bin/pytest" python -m slow "$@"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import warnings
 from collections.abc import Callable, Mapping, Sequence
@@ -178,7 +179,7 @@ def _literal(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, (list, tuple)):
-        return "[" + ", ".join(_literal(item) for item in value) + "]"
+        return "[" + ", ".join(json.dumps(item) if isinstance(item, str) else _literal(item) for item in value) + "]"
     if isinstance(value, str):
         return value
     return repr(value.item() if hasattr(value, "item") else value)

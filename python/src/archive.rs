@@ -129,7 +129,8 @@ impl Archive {
         dict.set_item("index", whole(|elite| elite.cell as i64))?;
         dict.set_item("iteration", whole(|elite| elite.iteration as i64))?;
         dict.set_item("branch", whole(|elite| elite.branch.map_or(-1, i64::from)))?;
-        let tables: [(&str, usize, fn(&SavedElite) -> &[f64]); 3] = [
+        type Numbers = fn(&SavedElite) -> &[f64];
+        let tables: [(&str, usize, Numbers); 3] = [
             ("measures", about.names.len(), |elite| &elite.measures),
             ("obs_mean", about.actor.inputs(), |elite| elite.policy.normaliser.mean()),
             ("obs_var", about.actor.inputs(), |elite| elite.policy.normaliser.variance()),

@@ -131,7 +131,7 @@ impl Object {
 fn column(what: &str, returned: &Bound<'_, PyAny>, count: usize) -> PyResult<Vec<f32>> {
     let numpy = returned.py().import("numpy")?;
     let array = numpy.call_method1("asarray", (returned, "float32"))?.call_method0("ravel")?;
-    let array: PyReadonlyArray1<'_, f32> = array.extract().map_err(PyErr::from)?;
+    let array: PyReadonlyArray1<'_, f32> = array.extract()?;
     let numbers: Vec<f32> = array.as_array().to_vec();
     if numbers.len() != count {
         return Err(invalid(format_args!("{what} returned {} numbers for {count} rows", numbers.len())));
@@ -334,7 +334,7 @@ impl Emitter for OwnEmitter {
             let returned = object.call_method1("ask", (given, sizes, seed))?;
             let numpy = py.import("numpy")?;
             let array = numpy.call_method1("asarray", (returned, "float32"))?;
-            let array: PyReadonlyArray2<'_, f32> = array.extract().map_err(PyErr::from)?;
+            let array: PyReadonlyArray2<'_, f32> = array.extract()?;
             table("what ask() returned", &array, width)
         });
         let parameters = parameters.map_err(OwnEmitter::failed)?;
@@ -397,7 +397,7 @@ struct Said {
 
 fn environment(py: Python<'_>, world: &Py<PyAny>, fault: &Fault) -> PyResult<Arc<magpie_envs::Environment>> {
     let Said { name, observation_size, action_size, measures, episode_steps, threshold_min } =
-        world.bind(py).extract().map_err(|reason: PyErr| reason)?;
+        world.bind(py).extract()?;
     let entries = |count: usize| (0..count).map(|i| Entry::new(format!("entry {i}"), "1")).collect();
     let description = Description {
         robot: name.clone(),
@@ -492,7 +492,7 @@ impl Simulation for OwnWorlds {
         let observations = self.fault.or_leave(Python::attach(|py| {
             py.check_signals()?;
             let returned = self.envs.call_method1(py, "reset", (seeds,))?;
-            let array: PyReadonlyArray2<'_, f32> = returned.extract(py).map_err(PyErr::from)?;
+            let array: PyReadonlyArray2<'_, f32> = returned.extract(py)?;
             table("observations", &array, self.width)
         }));
         chosen.into_iter().for_each(|lane| self.observe(&observations, lane, out));

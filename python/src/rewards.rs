@@ -64,7 +64,7 @@ impl Given {
             match given.get_item(name)? {
                 None => Ok(Vec::new()),
                 Some(array) => {
-                    let array: PyReadonlyArray2<'_, f32> = array.extract().map_err(PyErr::from)?;
+                    let array: PyReadonlyArray2<'_, f32> = array.extract()?;
                     table(name, &array, width)
                 }
             }

@@ -49,6 +49,7 @@ def test_episodes_go_in_and_out(demos, tmp_path):
 
 
 def test_minari_goes_in_and_out(demos, tmp_path, monkeypatch):
+    pytest.importorskip("h5py")
     minari = pytest.importorskip("minari")
     monkeypatch.setenv("MINARI_DATASETS_PATH", str(tmp_path))
     Demonstrations.from_episodes(demos, task="hopper").to_minari("magpie/hopper/test-v0")

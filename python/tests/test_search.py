@@ -12,9 +12,6 @@ import magpie_qd
 import numpy as np
 import pytest
 
-PAIRS = ["search__", "reward__"]
-
-
 def sets(settings):
     return [part for name, value in settings.items() for part in ("--set", f"{name.replace('__', '.')}={value}")]
 
@@ -150,6 +147,13 @@ def test_a_run_stays_with_its_process(tmp_path, small):
         assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
 
     magpie_qd.train("hopper", iterations=1, out=tmp_path / "a", on_iteration=child_asks, **small)
+
+
+def test_settings_of_all_types(tmp_path, small):
+    settings = {"search__emitters": ["ppga", "iso_line"], "reward__scaled": False, "reward__gail__hidden": (8, 8)}
+    run = magpie_qd.train("hopper", iterations=1, out=tmp_path / "a", **settings, **small)
+    text = (run.path / "config.toml").read_text()
+    assert '"iso_line"' in text and "scaled = false" in text
 
 
 def test_demonstrations_of_ones_own(tmp_path, small):
