@@ -357,7 +357,7 @@ impl Display {
             seconds_left: Some(seconds_left),
         });
         let columns = [
-            format!("QD-Score {:9.0}{}", m.qd_score, with_offset(run, &m)),
+            format!("QD-Score {:9.0}{}", m.qd_score, with_offset(run, m)),
             format!("coverage {:5.2} %", 100.0 * m.coverage),
             format!("best {:>7}", or_dash(m.best, 1)),
             format!("mean {:>7}", or_dash(m.mean, 1)),

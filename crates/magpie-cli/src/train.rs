@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use magpie_rewards::ModelName;
-use magpie_run::train::{Budget, Choices, Config, Resolved, TrainRun};
+use magpie_run::train::{Budget, Choices, Resolved, TrainRun};
 use magpie_run::{RunChoices, RunError};
 use magpie_search::SearchConfig;
 use magpie_settings::Method;
@@ -85,7 +85,7 @@ pub fn run(args: &Args, output: Output) -> anyhow::Result<ExitCode> {
             let resolved = args.choices().resolve()?;
             resolved.notes.iter().for_each(|note| output.note(note));
             output.warn_all(&resolved.warnings);
-            let folder = args.run.folder(&name_of(&resolved));
+            let folder = args.run.out.clone().unwrap_or_else(|| resolved.default_folder().into());
             let Resolved { config, method, budget, .. } = resolved;
             let mut preparation = Preparation::new(config.reward.model, &stop, output);
             match TrainRun::start(config.clone(), &folder, &mut |progress| preparation.show(progress)) {
@@ -109,31 +109,6 @@ pub fn run(args: &Args, output: Output) -> anyhow::Result<ExitCode> {
     });
     display.close();
     finish(&run, driven?, output)
-}
-
-/// `TASK[-MEASURE][-WORLD]-REWARD[-qBONUS][-METHOD][-BUDGET]-SEED`: what is not as usual is in the name, so that runs which
-/// people compare get folders of their own.
-fn name_of(resolved: &Resolved) -> String {
-    let Resolved { config, method, budget, .. } = resolved;
-    let Config { task, measure, world, reward, seed, search, .. } = config;
-    let mut name = task.clone();
-    if measure != "feet_contact" {
-        name += &format!("-{measure}");
-    }
-    // The robot of a task file belongs to the task.
-    name += &world.in_a_name();
-    name += &format!("-{}", reward.model);
-    let weight = search.curiosity.weight;
-    if weight != Config::usual_curiosity(reward.model) {
-        name += &format!("-q{weight}");
-    }
-    if *method != Method::default() {
-        name += &format!("-{method}");
-    }
-    if *budget != Budget::default() {
-        name += &format!("-{budget}");
-    }
-    format!("{name}-{seed}")
 }
 
 /// Interrupted before there was anything to save.
@@ -190,29 +165,4 @@ fn finish(run: &TrainRun, ended: bool, output: Output) -> anyhow::Result<ExitCod
         writeln!(out, "Interrupted. To continue: magpie train --resume {}", quoted(path))
     })?;
     Ok(ExitCode::from(session::INTERRUPTED))
-}
-
-#[cfg(test)]
-mod tests {
-    use magpie_run::WorldChanges;
-
-    use super::*;
-
-    fn folder(change: impl FnOnce(&mut Choices)) -> String {
-        let mut choices = Choices { task: Some("walker2d".to_owned()), ..Choices::default() };
-        change(&mut choices);
-        name_of(&choices.resolve().unwrap())
-    }
-
-    #[test]
-    fn default_folders_tell_apart_world_method_and_budget() {
-        assert_eq!(folder(|_| ()), "walker2d-gail-0");
-        assert_eq!(folder(|c| c.seed = Some(3)), "walker2d-gail-3");
-        assert_eq!(folder(|c| c.measure = Some("jump".to_owned())), "walker2d-jump-gail-0");
-        assert_eq!(folder(|c| c.curiosity = Some(0.5)), "walker2d-gail-q0.5-0");
-        assert_eq!(folder(|c| c.method = Some(Method::Paper)), "walker2d-gail-paper-0");
-        assert_eq!(folder(|c| c.budget = Some(Budget::Desktop)), "walker2d-gail-desktop-0");
-        let slippery = WorldChanges { friction: Some(0.0), ..WorldChanges::default() };
-        assert_eq!(folder(|c| c.world = slippery), "walker2d-friction0-gail-0");
-    }
 }

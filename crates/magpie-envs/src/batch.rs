@@ -42,6 +42,30 @@ pub struct Rows {
     pub truncated: Vec<bool>,
 }
 
+/// Where a step writes its results: the columns of [`Rows`], wherever they are stored.
+#[derive(Debug)]
+pub struct RowsMut<'a> {
+    /// See [`Rows::observation`].
+    pub observation: &'a mut [f32],
+    /// See [`Rows::final_observation`].
+    pub final_observation: &'a mut [f32],
+    /// See [`Rows::reward`].
+    pub reward: &'a mut [f32],
+    /// See [`Rows::measure`].
+    pub measure: &'a mut [f32],
+    /// See [`Rows::terminated`].
+    pub terminated: &'a mut [bool],
+    /// See [`Rows::truncated`].
+    pub truncated: &'a mut [bool],
+}
+
+impl<'a> From<&'a mut Rows> for RowsMut<'a> {
+    fn from(rows: &'a mut Rows) -> RowsMut<'a> {
+        let Rows { observation, final_observation, reward, measure, terminated, truncated } = rows;
+        RowsMut { observation, final_observation, reward, measure, terminated, truncated }
+    }
+}
+
 impl Batch {
     /// Environments `ids` under `seed`, on the fastest instruction set. Reset them before the first step.
     pub fn new(env: Arc<Environment>, ids: Range<u32>, seed: u64) -> Batch {
@@ -120,7 +144,7 @@ impl Batch {
     /// If `rows` was not made by [`Batch::rows`] of a batch of this size.
     pub fn reset(&mut self, rows: &mut Rows) {
         let width = self.env.observation_size();
-        self.check(rows);
+        self.check(&rows.into());
         rows.terminated.fill(false);
         rows.truncated.fill(false);
         (&mut self.chunks, rows.observation.par_chunks_mut((CHUNK * width).max(1))).into_par_iter().for_each(
@@ -131,7 +155,25 @@ impl Batch {
         );
     }
 
-    fn check(&self, rows: &Rows) {
+    /// Starts new episodes in the environments that `which` names, all of which have been reset before, and writes the
+    /// observations that all environments act on next.
+    ///
+    /// # Panics
+    /// If `which` or `observation` have the wrong size.
+    pub fn reset_where(&mut self, which: &[bool], observation: &mut [f32]) {
+        let width = self.env.observation_size();
+        assert_eq!(which.len(), self.count, "flags");
+        assert_eq!(observation.len(), self.count * width, "observation rows");
+        let rows = observation.par_chunks_mut((CHUNK * width).max(1));
+        (&mut self.chunks, which.par_chunks(CHUNK), rows).into_par_iter().for_each(
+            |(chunk, which, observation)| {
+                chunk.reset_where(which);
+                chunk.unpack(width, observation, |group| &group.observation);
+            },
+        );
+    }
+
+    fn check(&self, rows: &RowsMut<'_>) {
         let (width, dims) = (self.env.observation_size(), self.env.measure_size());
         assert_eq!(rows.observation.len(), self.count * width, "observation rows");
         assert_eq!(rows.final_observation.len(), self.count * width, "final observation rows");
@@ -147,10 +189,31 @@ impl Batch {
     /// # Panics
     /// If `actions` or `rows` have the wrong size.
     pub fn step(&mut self, actions: &[f32], rows: &mut Rows) {
+        self.step_into(actions, rows.into());
+    }
+
+    /// The same with rows that are stored elsewhere.
+    ///
+    /// # Panics
+    /// If `actions` or `rows` have the wrong size.
+    pub fn step_into(&mut self, actions: &[f32], rows: RowsMut<'_>) {
+        self.advance(actions, rows, true);
+    }
+
+    /// The same without resets: the observation of a finished episode is its final one, and final observations are not
+    /// written. The results of further steps are meaningless until the environment is reset ([`Batch::reset_where`]).
+    ///
+    /// # Panics
+    /// If `actions` or `rows` have the wrong size.
+    pub fn step_without_reset(&mut self, actions: &[f32], rows: RowsMut<'_>) {
+        self.advance(actions, rows, false);
+    }
+
+    fn advance(&mut self, actions: &[f32], rows: RowsMut<'_>, reset: bool) {
         let (width, act, dims) =
             (self.env.observation_size(), self.env.action_size(), self.env.measure_size());
         assert_eq!(actions.len(), self.count * act, "action rows");
-        self.check(rows);
+        self.check(&rows);
         let split = |width: usize| (CHUNK * width).max(1);
         let inputs = (&mut self.chunks, &mut self.actions).into_par_iter().enumerate();
         let outputs = (
@@ -165,9 +228,13 @@ impl Batch {
             |((index, (chunk, packs)), (observation, last, reward, measure, terminated, truncated))| {
                 // Sliced rather than zipped: a robot without actuators has empty rows and is stepped all the same.
                 chunk.pack_actions(&actions[index * CHUNK * act..][..chunk.len() * act], packs);
-                chunk.step(packs);
+                if reset {
+                    chunk.step(packs);
+                    chunk.unpack_final(width, last);
+                } else {
+                    chunk.step_without_reset(chunk.groups().len(), packs);
+                }
                 chunk.unpack(width, observation, |group| &group.observation);
-                chunk.unpack_final(width, last);
                 chunk.unpack(1, reward, |group| std::slice::from_ref(&group.reward));
                 chunk.unpack(dims, measure, |group| &group.measure);
                 for (group, (terminated, truncated)) in

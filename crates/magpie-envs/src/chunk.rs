@@ -87,6 +87,20 @@ impl Chunk {
         self.start(&[ALL_LANES; CHUNK / LANES]);
     }
 
+    /// Starts new episodes in the environments that `which` names; its length is that of the chunk.
+    pub(crate) fn reset_where(&mut self, which: &[bool]) {
+        self.clock += 1;
+        let mut lanes = [0; CHUNK / LANES];
+        for (lanes, which) in lanes.iter_mut().zip(which.chunks(LANES)) {
+            *lanes = which.iter().enumerate().fold(0, |set, (lane, &reset)| set | u32::from(reset) << lane);
+        }
+        for (group, lanes) in self.groups.iter_mut().zip(lanes) {
+            group.terminated &= !lanes;
+            group.truncated &= !lanes;
+        }
+        self.start(&lanes);
+    }
+
     /// Starts new episodes in these lanes of each group.
     fn start(&mut self, lanes: &[LaneSet; CHUNK / LANES]) {
         for (group, &lanes) in self.groups.iter_mut().zip(lanes) {

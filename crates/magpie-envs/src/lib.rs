@@ -41,7 +41,7 @@ mod simulator;
 mod snapshot;
 mod task;
 
-pub use batch::{Batch, Rows};
+pub use batch::{Batch, Rows, RowsMut};
 pub use chunk::{CHUNK, Chunk};
 pub use environment::{Description, DescriptionError, Entry, Environment, MOST_MEASURES};
 pub use group::{Group, LaneSet, members};

@@ -339,3 +339,33 @@ fn measures_have_the_declared_shape_and_range() {
         }
     }
 }
+
+/// Stepping without resets and resetting what has finished by hand: an episode's steps are the same, wherever and
+/// beside whatever it runs.
+#[test]
+fn environments_can_be_reset_by_hand() {
+    let env = environment("hopper");
+    let by_hand = |count: u32| {
+        let mut batch = Batch::new(Arc::clone(&env), 0..count, 5);
+        let mut rows = batch.rows();
+        batch.reset(&mut rows);
+        let mut finished = 0;
+        let mut all = Vec::new();
+        for t in 0..80 {
+            batch.step_without_reset(&actions(&env, 0..count, t), (&mut rows).into());
+            let done: Vec<bool> = rows.terminated.iter().zip(&rows.truncated).map(|(a, b)| a | b).collect();
+            finished += done.iter().filter(|&&done| done).count();
+            all.push(rows.clone());
+            batch.reset_where(&done, &mut rows.observation);
+            let width = env.observation_size();
+            for (row, &done) in done.iter().enumerate() {
+                let [before, after] =
+                    [&all[t as usize], &rows].map(|rows| bits(&rows.observation[row * width..][..width]));
+                assert_eq!(before != after, done, "environment {row}, step {t}");
+            }
+        }
+        assert!(finished > 0, "some episodes end");
+        all
+    };
+    assert_same("fewer environments", &by_hand(10), 0, &by_hand(150), 0, 10);
+}

@@ -20,6 +20,7 @@ mod config;
 mod evaluate;
 mod learner;
 mod likelihood;
+mod mean_actions;
 mod policy_runner;
 mod record;
 mod rollout;

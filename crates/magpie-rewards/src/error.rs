@@ -45,6 +45,14 @@ pub enum RewardError {
         /// The reason.
         problem: String,
     },
+    /// A model failed for its own reason.
+    #[error("{model}: {problem}")]
+    Failed {
+        /// Name of the model.
+        model: &'static str,
+        /// The reason.
+        problem: String,
+    },
     /// An invalid setting.
     #[error(transparent)]
     Setting(#[from] magpie_settings::SettingError),

@@ -6,7 +6,7 @@ use magpie_envs::{TASKS, Task};
 use magpie_rewards::ModelName;
 use magpie_settings::{Method, Settings, remedy};
 
-use super::config::{Budget, Config};
+use super::config::{Budget, Config, FEET_CONTACT};
 use crate::error::RunError;
 use crate::settings::{Fault, Layer, Origin, Value, lay_over, layers, read_text};
 use crate::world::{EnvOverrides, WorldChanges};
@@ -56,6 +56,33 @@ pub struct Resolved {
     pub notes: Vec<String>,
     /// Warnings about likely mistakes, in sentences.
     pub warnings: Vec<String>,
+}
+
+impl Resolved {
+    /// Where a run goes if nobody says: `runs/TASK[-MEASURE][-WORLD]-REWARD[-qBONUS][-METHOD][-BUDGET]-SEED`. What is not
+    /// as usual is in the name, so that runs which people compare get folders of their own.
+    pub fn default_folder(&self) -> String {
+        let Resolved { config, method, budget, .. } = self;
+        let Config { task, measure, world, reward, seed, search, .. } = config;
+        let mut name = task.clone();
+        if measure != FEET_CONTACT {
+            name += &format!("-{measure}");
+        }
+        // The robot of a task file belongs to the task.
+        name += &world.in_a_name();
+        name += &format!("-{}", reward.model);
+        let weight = search.curiosity.weight;
+        if weight != Config::usual_curiosity(reward.model) {
+            name += &format!("-q{weight}");
+        }
+        if *method != Method::default() {
+            name += &format!("-{method}");
+        }
+        if *budget != Budget::default() {
+            name += &format!("-{budget}");
+        }
+        format!("runs/{name}-{seed}")
+    }
 }
 
 impl Choices {
@@ -226,5 +253,28 @@ pub(crate) fn find_task(
             Err(Fault { at, message })
         }
         (_, asked) => Ok(asked.to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn folder(change: impl FnOnce(&mut Choices)) -> String {
+        let mut choices = Choices { task: Some("walker2d".to_owned()), ..Choices::default() };
+        change(&mut choices);
+        choices.resolve().unwrap().default_folder()
+    }
+
+    #[test]
+    fn default_folders_tell_apart_world_method_and_budget() {
+        assert_eq!(folder(|_| ()), "runs/walker2d-gail-0");
+        assert_eq!(folder(|c| c.seed = Some(3)), "runs/walker2d-gail-3");
+        assert_eq!(folder(|c| c.measure = Some("jump".to_owned())), "runs/walker2d-jump-gail-0");
+        assert_eq!(folder(|c| c.curiosity = Some(0.5)), "runs/walker2d-gail-q0.5-0");
+        assert_eq!(folder(|c| c.method = Some(Method::Paper)), "runs/walker2d-gail-paper-0");
+        assert_eq!(folder(|c| c.budget = Some(Budget::Desktop)), "runs/walker2d-gail-desktop-0");
+        let slippery = WorldChanges { friction: Some(0.0), ..WorldChanges::default() };
+        assert_eq!(folder(|c| c.world = slippery), "runs/walker2d-friction0-gail-0");
     }
 }

@@ -30,16 +30,19 @@ impl RewardModelBuilder {
     ) -> Result<RewardModelBuilder, RunError> {
         let mut draws = Stream::new(seed, "initial reward model").draws(0, 0);
         let model = build(config, demonstrations.sizes(), gamma, &mut draws)?;
-        let kept = demonstrations.columns().about.every;
-        let expert =
-            demonstrations.thinned(config.thinning, model.needs().next_observations).map_err(|_| {
-                RunError::Value {
-                    field: "reward.thinning".to_owned(),
-                    value: config.thinning.to_string(),
-                    range: format!("a multiple of {kept}: the demonstrations hold only every {kept}th step"),
-                }
-            })?;
+        let expert = expert(&*model, config, demonstrations)?;
         Ok(RewardModelBuilder { model, expert, scaled: config.scaled, horizon, seed })
+    }
+
+    /// The same for another model.
+    pub fn replaced_by(
+        self,
+        model: Box<dyn RewardModel>,
+        config: &RewardConfig,
+        demonstrations: &Demonstrations,
+    ) -> Result<RewardModelBuilder, RunError> {
+        let expert = expert(&*model, config, demonstrations)?;
+        Ok(RewardModelBuilder { model, expert, ..self })
     }
 
     /// For a new run: trains what the model learns from demonstrations alone.
@@ -65,4 +68,18 @@ impl RewardModelBuilder {
     pub fn restorable(self) -> Objective {
         Objective::Learned(LearnedReward::new(self.model, self.expert, self.scaled, self.horizon))
     }
+}
+
+/// The rows of demonstrations that a model learns from.
+fn expert(
+    model: &dyn RewardModel,
+    config: &RewardConfig,
+    demonstrations: &Demonstrations,
+) -> Result<Pairs, RunError> {
+    let kept = demonstrations.columns().about.every;
+    demonstrations.thinned(config.thinning, model.needs().next_observations).map_err(|_| RunError::Value {
+        field: "reward.thinning".to_owned(),
+        value: config.thinning.to_string(),
+        range: format!("a multiple of {kept}: the demonstrations hold only every {kept}th step"),
+    })
 }

@@ -8,7 +8,7 @@ use magpie_demos::Demonstrations;
 use magpie_envs::Environment;
 use magpie_learn::LearnerFactory;
 use magpie_qd::{ArchivePair, Solutions};
-use magpie_rewards::Progress as Preparation;
+use magpie_rewards::{Progress as Preparation, RewardModel};
 use magpie_search::{Bonus, Emitter, Objective, Parts, Report, Scheduler, SearchError, Start, StateHead};
 use serde::{Deserialize, Serialize};
 
@@ -167,12 +167,34 @@ pub struct OwnParts {
     pub bonus: Option<Box<dyn Bonus>>,
     /// Makes learners, in place of the one that the configuration names.
     pub learner: Option<LearnerFactory>,
+    /// A reward model in place of the one that the configuration names, which must not be the true reward.
+    pub reward: Option<Box<dyn RewardModel>>,
 }
 
 impl OwnParts {
     fn beside(self, named: Parts) -> Parts {
-        let OwnParts { emitters, bonus, learner } = self;
+        let OwnParts { emitters, bonus, learner, .. } = self;
         Parts { emitters, bonus, learner, ..named }
+    }
+}
+
+/// The reward model, or one's own in its place.
+fn replaced(
+    builder: Option<RewardModelBuilder>,
+    own: Option<Box<dyn RewardModel>>,
+    config: &Config,
+    chosen: Option<&Demonstrations>,
+) -> Result<Option<RewardModelBuilder>, RunError> {
+    match (builder, own, chosen) {
+        (builder, None, _) => Ok(builder),
+        (Some(builder), Some(own), Some(chosen)) => {
+            builder.replaced_by(own, &config.reward, chosen).map(Some)
+        }
+        (_, Some(own), _) => Err(RunError::Value {
+            field: "reward.model".to_owned(),
+            value: config.reward.model.to_string(),
+            range: format!("a learned one, for {} to take its place", own.name()),
+        }),
     }
 }
 
@@ -203,7 +225,7 @@ impl Run<Searching> {
 
     fn start_validated(
         config: Config,
-        own: OwnParts,
+        mut own: OwnParts,
         validated: ValidatedRun,
         path: &Path,
         progress: &mut dyn FnMut(Preparation) -> ControlFlow<()>,
@@ -217,6 +239,7 @@ impl Run<Searching> {
             Ok(checksum)
         };
         Run::begin(config, path, move_in, |config: &Config| {
+            let builder = replaced(builder, own.reward.take(), config, chosen.as_ref())?;
             let objective = builder.map_or(Ok(Objective::True), |builder| builder.prepared(progress))?;
             let mut parts = Parts::new(Arc::clone(&env), config.search.clone(), objective, config.seed);
             if let (Start::Cloned, Some(demonstrations)) = (config.search.start, &chosen) {
@@ -244,13 +267,14 @@ impl Run<Searching> {
 
     fn resume_with(
         path: &Path,
-        own: OwnParts,
+        mut own: OwnParts,
         iterations: Option<u64>,
         validated: impl FnOnce(&Config) -> Result<ValidatedRun, RunError>,
     ) -> Result<TrainRun, RunError> {
         Run::go_on(path, iterations, |mut config: Config, kept, record: Record<'static>, solutions| {
             config.demos = config.demos.unchanged(path, kept.demonstrations)?;
             let ValidatedRun { env, chosen, builder, .. } = validated(&config)?;
+            let builder = replaced(builder, own.reward.take(), &config, chosen.as_ref())?;
             let objective = builder.map_or(Objective::True, RewardModelBuilder::restorable);
             let parts = Parts::new(Arc::clone(&env), config.search, objective, config.seed);
             let state = record.search.with(solutions);
