@@ -66,9 +66,13 @@ impl Args {
 }
 
 pub fn run(args: &Args, output: Output) -> anyhow::Result<ExitCode> {
-    session::threads(args.threads)?;
+    session::threads(args.threads, output)?;
+    let stop = session::stop_on_ctrl_c()?;
     let mut run = match &args.resume {
-        Some(folder) => CloneRun::resume(folder, args.epochs)?,
+        Some(folder) => {
+            session::outwait(folder, &stop, output)?;
+            CloneRun::resume(folder, args.epochs)?
+        }
         None => {
             let (config, warnings) = args.choices().resolve()?;
             output.warn_all(&warnings);
@@ -76,7 +80,6 @@ pub fn run(args: &Args, output: Output) -> anyhow::Result<ExitCode> {
             CloneRun::start(config, &args.out.clone().unwrap_or(folder.into()))?
         }
     };
-    let stop = session::stop_on_ctrl_c()?;
     let mut last = None;
     while !run.is_finished() && !stop.requested() {
         last = Some(run.iterate()?.report);

@@ -74,9 +74,13 @@ impl Args {
 }
 
 pub fn run(args: &Args, output: Output) -> anyhow::Result<ExitCode> {
-    session::threads(args.threads)?;
+    session::threads(args.threads, output)?;
+    let stop = session::stop_on_ctrl_c()?;
     let mut run = match &args.resume {
-        Some(folder) => PpoRun::resume(folder, args.steps)?,
+        Some(folder) => {
+            session::outwait(folder, &stop, output)?;
+            PpoRun::resume(folder, args.steps)?
+        }
         None => {
             let (config, warnings) = args.choices().resolve()?;
             output.warn_all(&warnings);
@@ -89,7 +93,6 @@ pub fn run(args: &Args, output: Output) -> anyhow::Result<ExitCode> {
     session::mention_kernel(run.other_kernel(), output);
     session::mention_missing_rows(run.missing_rows(), output);
     announce(&run, output);
-    let stop = session::stop_on_ctrl_c()?;
     let mut display = Display::new(&run, output);
     while !run.is_finished() && !stop.requested() {
         let progress = run.iterate()?;
