@@ -29,6 +29,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import uuid
 from collections.abc import Callable
 from pathlib import Path
 
@@ -65,7 +66,7 @@ class Slurm:
         self.environment = os.environ | {"SLURM_CONF": str(folder / "slurm.conf")}
         host = subprocess.run(["hostname", "-s"], capture_output=True, text=True, check=True).stdout.strip()
         nodes = "\n".join(
-            f"NodeName={node} NodeHostname={host} NodeAddr=127.0.0.1 Port={port + 1 + i} CPUs=1 State=UNKNOWN"
+            f"NodeName={node} NodeHostname={host} NodeAddr=127.0.0.1 Port={port + 1 + i} CPUs=1 RealMemory=2000 State=UNKNOWN"
             for i, node in enumerate(NODES)
         )
         (folder / "slurm.conf").write_text(
@@ -91,7 +92,6 @@ ReturnToService=2
 JobRequeue=1
 KillWait=5
 MpiDefault=none
-SchedulerParameters=requeue_delay=1
 {nodes}
 PartitionName=all Nodes={",".join(NODES)} Default=YES MaxTime=INFINITE State=UP
 """
@@ -107,9 +107,9 @@ PartitionName=all Nodes={",".join(NODES)} Default=YES MaxTime=INFINITE State=UP
         stepd = next(filter(os.path.exists, ["/usr/sbin/slurmstepd", "/usr/lib/slurm/slurmstepd"]), "slurmstepd")
         command = ["slurmd", "-D", "-N", node, "-f", str(self.folder / "slurm.conf"), "-d", stepd]
         if self.separate:
-            # Another kernel would have another boot id; host names alone would not tell pods of one name apart.
-            boot = self.folder / f"boot-{node}"
-            boot.write_text(f"00000000-0000-0000-0000-00000000000{node[1:]}\n")
+            # Every kernel that starts has a boot id of its own.
+            boot = self.folder / f"boot-{node}-{time.monotonic_ns()}"
+            boot.write_text(f"{uuid.uuid4()}\n")
             script = f'mount --bind {boot} /proc/sys/kernel/random/boot_id && hostname {node} && exec "$@"'
             command = ["unshare", "--mount", "--uts", "sh", "-ec", script, "sh", *command]
         self._start(node, command)
@@ -157,8 +157,22 @@ PartitionName=all Nodes={",".join(NODES)} Default=YES MaxTime=INFINITE State=UP
                 except ProcessLookupError:
                     pass
         for process in self.processes.values():
-            process.kill()
-            process.wait()
+            process.terminate()
+        for process in self.processes.values():
+            try:
+                process.wait(timeout=10)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+
+    def hasten(self) -> bool:
+        """Whether there are tasks left. SLURM lets a task that goes back into the queue wait for two minutes; not here."""
+        left = [line.split(maxsplit=1) for line in self.ask("squeue", "-h", "-o", "%i %r").splitlines()]
+        for task, reason in left:
+            if reason.strip() == "BeginTime":
+                # It may have begun meanwhile.
+                subprocess.run(["scontrol", "update", f"JobId={task}", "StartTime=now"], env=self.environment, capture_output=True)
+        return bool(left)
 
     def ask(self, *command: str) -> str:
         done = subprocess.run(command, env=self.environment, capture_output=True, text=True)
@@ -236,7 +250,7 @@ def try_it(magpie: str, folder: Path, arguments: argparse.Namespace) -> None:
         say(status(magpie, file, out))
         wait_for("SLURM finds n2 lost", lambda: "down" in " ".join(sinfo(slurm)))
         slurm.start_node("n2")
-        wait_for("the job has ended", lambda: not slurm.ask("squeue", "-h").strip())
+        wait_for("the job has ended", lambda: not slurm.hasten())
         restarts = {
             line.split()[0]: line.split()[1]
             for line in slurm.ask("scontrol", "-o", "show", "job", job).splitlines()
@@ -293,6 +307,8 @@ def main() -> int:
         print(f"skipped: a sweep under SLURM, {reason}")
         return 0
     magpie = str(Path(arguments.magpie).resolve())
+    # Whatever ends this, the daemons end with it.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     folder = Path(tempfile.mkdtemp(prefix="magpie-slurm-"))
     try:
         try_it(magpie, folder, arguments)
