@@ -260,7 +260,10 @@ def try_it(magpie: str, folder: Path, arguments: argparse.Namespace) -> None:
         say(f"restarts by task: {restarts}")
         say(status(magpie, file, out))
         logs = "".join(log.read_text() for log in sorted(folder.glob("magpie-*.log")) or sorted(folder.glob("*.log")))
-        if arguments.separate and "in use by process" not in logs:
+        for line in logs.splitlines():
+            if "was in use by process" in line:
+                say(f"log of a task: {line}")
+        if arguments.separate and "was in use by process" not in logs:
             raise SystemExit(f"the lost run was not waited for:\n{logs}")
         if any(int(number) < 1 for number in restarts.values()) or len(restarts) != 2:
             raise SystemExit(f"not every task was started again: {restarts}\n{logs}")
