@@ -103,6 +103,9 @@ class Kind:
             elif path.parent.name == "checkpoint" and path.name.startswith("rows-") and path.suffix != ".part":
                 # How many segments there are, and how they are numbered, depends on when the run was saved.
                 continue
+            elif path.name.startswith("owner-"):
+                # Of a process that was killed when all else was done; whoever opens the run next deletes it.
+                continue
             elif path.parent.name == "checkpoint" or path.name == "finished" or "tfevents" in path.name:
                 data = b"present"
             else:
@@ -256,7 +259,8 @@ def what_is(path: str, root: Path) -> str:
     name = str(Path(path).relative_to(root)) if path.startswith(f"{root}/") else "the folder above"
     if name.endswith(".part"):
         return "beside " + name.removesuffix(".part").rpartition(".")[0]
-    return name
+    folder, dash, _ = name.partition("owner-")
+    return f"{folder}owner" if dash else name
 
 
 def first_and_last(calls: list[Call]) -> list[Call]:

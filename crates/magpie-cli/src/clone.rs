@@ -38,9 +38,13 @@ impl Args {
 }
 
 pub fn run(args: &Args, output: Output) -> anyhow::Result<ExitCode> {
-    session::threads(args.run.threads)?;
+    session::threads(args.run.threads, output)?;
+    let stop = session::stop_on_ctrl_c()?;
     let mut run = match &args.run.resume {
-        Some(folder) => CloneRun::resume(folder, args.epochs)?,
+        Some(folder) => {
+            session::outwait(folder, &stop, output)?;
+            CloneRun::resume(folder, args.epochs)?
+        }
         None => {
             let (config, warnings) = args.choices().resolve()?;
             output.warn_all(&warnings);
@@ -53,7 +57,6 @@ pub fn run(args: &Args, output: Output) -> anyhow::Result<ExitCode> {
     session::mention_kernel(run.other_kernel(), output);
     session::mention_missing_rows(run.missing_rows(), output);
     announce(&run, output);
-    let stop = session::stop_on_ctrl_c()?;
     let mut display = Display::new(extent(&run), output);
     let mut last = None;
     while !run.is_finished() && !stop.requested() {

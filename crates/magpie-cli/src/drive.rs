@@ -1,4 +1,4 @@
-//! Driving a search: its iterations, its pictures, and what is shown meanwhile.
+//! What is shown while a search goes on, and at its end.
 
 use std::io::Write;
 use std::ops::ControlFlow;
@@ -7,7 +7,6 @@ use std::time::{Duration, Instant};
 use magpie_qd::Metrics;
 use magpie_rewards::ModelName;
 use magpie_run::Reevaluation;
-use magpie_run::operations::instability_of_search;
 use magpie_run::train::{Progress, SettledArchive, TrainRun, row};
 use magpie_search::SettlingProgress;
 use magpie_settings::Method;
@@ -17,35 +16,6 @@ use crate::live::Live;
 use crate::output::Output;
 use crate::session::{self, Stop};
 use crate::words::{count, duration, or_dash, quoted};
-
-/// Iterates until the run is finished or interrupted. What was found is then saved, drawn and, at the end of a run, settled.
-/// Returns whether the run has come to its end.
-pub fn drive(
-    run: &mut TrainRun,
-    stop: &Stop,
-    display: &mut Display,
-    mut seconds_left: impl FnMut(&Progress) -> f64,
-) -> anyhow::Result<bool> {
-    let mut drawn = false;
-    while !run.is_finished() && !stop.requested() {
-        let progress = run.iterate()?;
-        display.show(run, &progress, seconds_left(&progress));
-        // The first picture at once, so that there is something to look at.
-        if progress.saved || !drawn {
-            run.draw()?;
-            display.check_physics(run)?;
-            drawn = true;
-        }
-    }
-    if !run.is_finished() {
-        display.check_physics(run)?;
-    }
-    let mut settling = SettlingDisplay::new(stop, display.output);
-    Ok(run.finish_with(&mut |progress| {
-        display.close();
-        settling.show(progress)
-    })?)
-}
 
 /// Mentions what people who resume a run, or name their own demonstrations, may not expect.
 pub fn mention_surprises(run: &TrainRun, output: Output) {
@@ -254,7 +224,7 @@ impl<'a> Preparation<'a> {
             let model = model.to_string();
             self.output.progress(&json::Preparation { model, epochs: done, of: total, loss });
         }
-        if self.stop.requested() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        self.stop.go_on()
     }
 }
 
@@ -322,8 +292,6 @@ pub struct Display {
     /// Time between plain lines.
     every: Duration,
     printed: Option<Instant>,
-    /// Whether a warning about the physics has been given.
-    warned: bool,
 }
 
 impl Display {
@@ -338,7 +306,6 @@ impl Display {
             pace: Pace::from(state.env_steps as f64),
             every: Duration::ZERO,
             printed: None,
-            warned: false,
         }
     }
 
@@ -348,7 +315,7 @@ impl Display {
         Display { name: Some(name.to_owned()), title, of_all: " in all", every, ..self }
     }
 
-    fn show(&mut self, run: &TrainRun, progress: &Progress, seconds_left: f64) {
+    pub fn show(&mut self, run: &TrainRun, progress: &Progress, seconds_left: f64) {
         let (report, m) = (&progress.report, &progress.report.metrics);
         self.output.progress(&json::Iteration {
             run: self.name.clone(),
@@ -387,15 +354,9 @@ impl Display {
         }
     }
 
-    /// Warns once if the best elite owes its return to unstable physics.
-    fn check_physics(&mut self, run: &TrainRun) -> anyhow::Result<()> {
-        if !self.warned
-            && let Some(warning) = instability_of_search(run)?
-        {
-            self.warned = true;
-            self.live.above(|| self.output.warn(&warning));
-        }
-        Ok(())
+    /// Above the live lines.
+    pub fn warn(&self, warning: &str) {
+        self.live.above(|| self.output.warn(warning));
     }
 
     pub fn close(&self) {

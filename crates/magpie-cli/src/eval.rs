@@ -101,7 +101,7 @@ impl Args {
 }
 
 pub fn run(args: &Args, output: Output) -> anyhow::Result<()> {
-    session::threads(args.threads)?;
+    session::threads(args.threads, output)?;
     match &args.runs[..] {
         [run] if !is_folder_of_runs(run) => match holds_archive(run)? {
             true => of_archive(args, run, output),

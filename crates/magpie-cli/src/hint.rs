@@ -47,7 +47,8 @@ impl fmt::Display for DifferentRun {
 
 impl std::error::Error for DifferentRun {}
 
-fn of(error: &RunError) -> Option<String> {
+/// The same for an error of the library.
+pub fn of(error: &RunError) -> Option<String> {
     match error {
         RunError::Exists { path } => {
             Some(format!("--resume {} continues it; --out DIR chooses another folder", quoted(path)))

@@ -45,9 +45,13 @@ impl Args {
 }
 
 pub fn run(args: &Args, output: Output) -> anyhow::Result<ExitCode> {
-    session::threads(args.run.threads)?;
+    session::threads(args.run.threads, output)?;
+    let stop = session::stop_on_ctrl_c()?;
     let mut run = match &args.run.resume {
-        Some(folder) => PpoRun::resume(folder, args.steps)?,
+        Some(folder) => {
+            session::outwait(folder, &stop, output)?;
+            PpoRun::resume(folder, args.steps)?
+        }
         None => {
             let (config, warnings) = args.choices().resolve()?;
             output.warn_all(&warnings);
@@ -60,7 +64,6 @@ pub fn run(args: &Args, output: Output) -> anyhow::Result<ExitCode> {
     session::mention_kernel(run.other_kernel(), output);
     session::mention_missing_rows(run.missing_rows(), output);
     announce(&run, output);
-    let stop = session::stop_on_ctrl_c()?;
     let mut display = Display::new(extent(&run), output);
     // Rollouts in which no episode ends have no results.
     let mut columns = vec!["no episode has ended yet".to_owned()];

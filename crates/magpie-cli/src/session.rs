@@ -1,24 +1,46 @@
 //! What all long commands share: threads and a clean stop.
 
 use std::io::Write;
+use std::ops::ControlFlow;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::Context;
 use magpie_nn::Kernel;
+use magpie_run::RunError;
+use magpie_run::cores::{remarks, usual_threads};
+use magpie_run::lease::{self, SILENCE, owner};
 
 use crate::output::Output;
 
 /// What shells expect of a program that Ctrl-C has stopped.
 pub const INTERRUPTED: u8 = 130;
 
-/// Sets the number of threads; all cores if not given.
-pub fn threads(number: Option<u16>) -> anyhow::Result<()> {
-    let Some(number) = number else { return Ok(()) };
+/// Sets the number of threads; one for each core that the process may use, if not given.
+pub fn threads(number: Option<u16>, output: Output) -> anyhow::Result<()> {
+    let variable = |name: &str| std::env::var(name).ok();
+    let number = number.map_or_else(|| usual_threads(variable), usize::from);
+    remarks(number, variable).iter().for_each(|remark| output.note(remark));
     rayon::ThreadPoolBuilder::new()
-        .num_threads(number.into())
+        .num_threads(number)
         .build_global()
         .with_context(|| format!("starting {number} threads"))
+}
+
+/// Waits for the end of a process of another machine that may still have the folder of a run. If it is alive, opening the run
+/// says so.
+pub fn outwait(folder: &Path, stop: &Stop, output: Output) -> anyhow::Result<()> {
+    let Some(owner) = owner(folder).filter(|owner| !owner.is_here) else { return Ok(()) };
+    output.note(&format!(
+        "{} was in use by {owner}; waiting up to {} s for another one, to go on with the run if there is none",
+        folder.display(),
+        SILENCE.as_secs()
+    ));
+    match lease::outwait(folder, &mut || !stop.requested()) {
+        Err(RunError::Stopped) => anyhow::bail!("interrupted; the run is as it was"),
+        waited => Ok(drop(waited?)),
+    }
 }
 
 /// Set by Ctrl-C or a request to terminate, so that the current iteration can be finished and saved.
@@ -27,6 +49,11 @@ pub struct Stop(Arc<AtomicBool>);
 impl Stop {
     pub fn requested(&self) -> bool {
         self.0.load(Ordering::Relaxed)
+    }
+
+    /// The same for what asks whether to go on.
+    pub fn go_on(&self) -> ControlFlow<()> {
+        if self.requested() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 }
 

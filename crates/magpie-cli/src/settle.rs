@@ -28,7 +28,7 @@ pub struct Args {
 }
 
 pub fn run(args: &Args, output: Output) -> anyhow::Result<ExitCode> {
-    session::threads(args.threads)?;
+    session::threads(args.threads, output)?;
     let stop = session::stop_on_ctrl_c()?;
     let mut run = TrainRun::resume(&args.run, None)?;
     mention_surprises(&run, output);

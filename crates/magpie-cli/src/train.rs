@@ -5,19 +5,19 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use magpie_rewards::ModelName;
-use magpie_run::train::{Budget, Choices, Resolved, TrainRun};
+use magpie_run::train::{Budget, Choices, Progress, Resolved, TrainRun, Watch};
 use magpie_run::{RunChoices, RunError};
-use magpie_search::SearchConfig;
+use magpie_search::{SearchConfig, SettlingProgress};
 use magpie_settings::Method;
 
 use crate::drive::{
-    Display, Pace, Preparation, drive, mention_surprises, result, started, summary, world_of,
+    Display, Pace, Preparation, SettlingDisplay, mention_surprises, result, started, summary, world_of,
 };
 use crate::hint::DifferentRun;
 use crate::json::{Finished, Interrupted};
 use crate::output::Output;
 use crate::run_args::RunArgs;
-use crate::session;
+use crate::session::{self, Stop};
 use crate::words::{count, quoted};
 
 #[derive(clap::Args)]
@@ -77,10 +77,13 @@ impl Args {
 }
 
 pub fn run(args: &Args, output: Output) -> anyhow::Result<ExitCode> {
-    session::threads(args.run.threads)?;
+    session::threads(args.run.threads, output)?;
     let stop = session::stop_on_ctrl_c()?;
     let (mut run, how) = match &args.run.resume {
-        Some(folder) => (TrainRun::resume(folder, args.iterations)?, None),
+        Some(folder) => {
+            session::outwait(folder, &stop, output)?;
+            (TrainRun::resume(folder, args.iterations)?, None)
+        }
         None => {
             let resolved = args.choices().resolve()?;
             resolved.notes.iter().for_each(|note| output.note(note));
@@ -101,14 +104,42 @@ pub fn run(args: &Args, output: Output) -> anyhow::Result<ExitCode> {
     mention_surprises(&run, output);
     output.progress(&started(&run, "train", None, how));
     announce(&run, output);
-    let mut display = Display::new(&run, output);
     let pace = Pace::from(run.search().state().iteration as f64);
     let iterations = run.config().iterations as f64;
-    let driven = drive(&mut run, &stop, &mut display, |progress| {
-        pace.left(progress.report.iteration as f64, iterations)
-    });
-    display.close();
+    let settling = SettlingDisplay::new(&stop, output);
+    let mut shown = Shown { stop: &stop, display: Display::new(&run, output), settling, pace, iterations };
+    let driven = run.drive(&mut shown);
+    shown.display.close();
     finish(&run, driven?, output)
+}
+
+/// A search, shown as it goes on.
+struct Shown<'a> {
+    stop: &'a Stop,
+    display: Display,
+    settling: SettlingDisplay<'a>,
+    pace: Pace,
+    iterations: f64,
+}
+
+impl Watch for Shown<'_> {
+    fn wants_stop(&self) -> bool {
+        self.stop.requested()
+    }
+
+    fn iteration(&mut self, run: &TrainRun, progress: &Progress) {
+        let left = self.pace.left(progress.report.iteration as f64, self.iterations);
+        self.display.show(run, progress, left);
+    }
+
+    fn settling(&mut self, progress: SettlingProgress) {
+        self.display.close();
+        let _ = self.settling.show(progress);
+    }
+
+    fn warning(&mut self, warning: &str) {
+        self.display.warn(warning);
+    }
 }
 
 /// Interrupted before there was anything to save.

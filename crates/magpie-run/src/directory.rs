@@ -7,11 +7,14 @@ use std::path::{Path, PathBuf};
 use magpie_files::{open_own, sync_folder};
 
 use crate::error::RunError;
+use crate::lease::{Lease, owner};
 
-/// The folder of a run, locked for as long as this lives.
+/// The folder of a run, this process's for as long as this lives.
 #[derive(Debug)]
 pub struct RunDirectory {
     path: PathBuf,
+    // Let go before the lock is.
+    lease: Lease,
     lock: File,
 }
 
@@ -74,11 +77,14 @@ impl RunDirectory {
         let mut options = OpenOptions::new();
         let lock = open_own(&file, options.write(true).create(true).truncate(false))
             .map_err(RunError::io(&file, "opening the lock"))?;
-        match lock.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Err(RunError::Locked { path: path.to_owned() }),
-            Err(TryLockError::Error(reason)) => return Err(RunError::io(&file, "locking")(reason)),
-        }
+        let locked = match lock.try_lock() {
+            Ok(()) => true,
+            Err(TryLockError::WouldBlock) => {
+                return Err(RunError::Locked { path: path.to_owned(), owner: owner(path).map(Box::new) });
+            }
+            // Some network file systems have none.
+            Err(TryLockError::Error(_)) => false,
+        };
         // A folder from elsewhere may lead to files that are no business of the run.
         for folder in FOLDERS.map(|name| path.join(name)) {
             if folder.is_symlink() {
@@ -86,7 +92,7 @@ impl RunDirectory {
                 return Err(RunError::Foreign { path: folder, problem: problem.to_owned() });
             }
         }
-        let directory = RunDirectory { path: path.to_owned(), lock };
+        let directory = RunDirectory { path: path.to_owned(), lease: Lease::claim(path, locked)?, lock };
         directory.clear_away();
         Ok(directory)
     }
@@ -103,23 +109,28 @@ impl RunDirectory {
         }
     }
 
-    /// An error if the folder was deleted, or replaced by another, since it was opened: nothing of this run may be written
-    /// there then.
+    /// An error if the folder was deleted, replaced by another or taken over since it was opened: nothing may be written
+    /// there by this process then.
     pub fn still_here(&self) -> Result<(), RunError> {
         let file = self.file(LOCK);
         match (self.lock.metadata(), fs::symlink_metadata(&file)) {
-            (Ok(ours), Ok(there)) if same_file(&ours, &there) => Ok(()),
+            (Ok(ours), Ok(there)) if same_file(&ours, &there) => {}
             (Ok(_), Err(reason)) if reason.kind() != io::ErrorKind::NotFound => {
-                Err(RunError::io(&file, "looking for the lock")(reason))
+                return Err(RunError::io(&file, "looking for the lock")(reason));
             }
-            _ => Err(RunError::Gone { path: self.path.clone() }),
+            _ => return Err(RunError::Gone { path: self.path.clone() }),
+        }
+        match self.lease.holds().map_err(RunError::io(&self.path, "looking for other processes"))? {
+            true => Ok(()),
+            false => Err(RunError::TakenOver { path: self.path.clone() }),
         }
     }
 
-    /// Why something failed: because the folder is gone, if it is, which is more than that a file cannot be found.
+    /// Why something failed: because the folder is gone or another's, if it is, which is more than that a file cannot be
+    /// found.
     pub(crate) fn explain(&self, reason: RunError) -> RunError {
         match self.still_here() {
-            Err(gone @ RunError::Gone { .. }) => gone,
+            Err(gone @ (RunError::Gone { .. } | RunError::TakenOver { .. })) => gone,
             _ => reason,
         }
     }
@@ -142,19 +153,19 @@ impl RunDirectory {
 }
 
 #[cfg(unix)]
-fn same_file(a: &fs::Metadata, b: &fs::Metadata) -> bool {
+pub(crate) fn same_file(a: &fs::Metadata, b: &fs::Metadata) -> bool {
     use std::os::unix::fs::MetadataExt;
     (a.dev(), a.ino()) == (b.dev(), b.ino())
 }
 
 /// Windows removes no folder in which a file is open.
 #[cfg(not(unix))]
-fn same_file(_: &fs::Metadata, _: &fs::Metadata) -> bool {
+pub(crate) fn same_file(_: &fs::Metadata, _: &fs::Metadata) -> bool {
     true
 }
 
 /// Files that only the process with the lock writes, whole.
-const WRITTEN_WHOLE: [&str; 14] = [
+const WRITTEN_WHOLE: [&str; 15] = [
     CONFIG,
     "metrics.csv",
     "search",
@@ -163,6 +174,7 @@ const WRITTEN_WHOLE: [&str; 14] = [
     crate::reevaluation::FILE,
     "archive.png",
     crate::finished::FILE,
+    crate::sweep::FAILED,
     crate::train::ARCHIVE,
     crate::train::DEMONSTRATIONS,
     crate::ppo::POLICY,
@@ -224,6 +236,20 @@ mod tests {
         second.write(CONFIG, b"second").unwrap();
         assert_eq!(fs::read(path.join(CONFIG)).unwrap(), b"second");
         assert!(!path.join("file").exists());
+    }
+
+    /// A process that slept for so long that another one took its run for abandoned.
+    #[test]
+    fn a_run_that_was_taken_over_is_not_written_to() {
+        let folder = tempfile::tempdir().unwrap();
+        let directory = RunDirectory::create(folder.path()).unwrap();
+        directory.write(CONFIG, b"first").unwrap();
+        let lease = |entry: &fs::DirEntry| entry.file_name().to_string_lossy().starts_with("owner-");
+        let entries = fs::read_dir(folder.path()).unwrap().flatten();
+        fs::remove_file(entries.into_iter().find(lease).unwrap().path()).unwrap();
+        let error = directory.write(CONFIG, b"late").unwrap_err();
+        assert!(matches!(error, RunError::TakenOver { .. }), "{error}");
+        assert_eq!(fs::read(folder.path().join(CONFIG)).unwrap(), b"first");
     }
 
     #[cfg(unix)]

@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 use magpie_files::{count, in_words};
 use magpie_settings::SettingError;
 
+use crate::lease::Owner;
+
 /// An error of a run.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
@@ -71,8 +73,23 @@ pub enum RunError {
         problem: String,
     },
     /// Another process runs it.
-    #[error("{} is in use by another process; stop that one first", path.display())]
+    #[error(
+        "{} is in use by {}; stop that one first",
+        path.display(),
+        owner.as_ref().map_or("another process".to_owned(), ToString::to_string)
+    )]
     Locked {
+        /// The folder.
+        path: PathBuf,
+        /// Who, if it is known.
+        owner: Option<Box<Owner>>,
+    },
+    /// Another process has gone on with it.
+    #[error(
+        "{} was taken over: this process showed no sign of life for so long that another one goes on with the run; nothing          more is written there from here",
+        path.display()
+    )]
+    TakenOver {
         /// The folder.
         path: PathBuf,
     },
@@ -361,6 +378,12 @@ impl From<SettingError> for RunError {
 }
 
 impl RunError {
+    /// With all causes, in a line.
+    pub fn in_full(&self) -> String {
+        let causes = std::iter::successors(std::error::Error::source(self), |cause| cause.source());
+        causes.fold(self.to_string(), |text, cause| format!("{text}: {cause}"))
+    }
+
     /// A file that decides what a run computes is not what it was.
     pub(crate) fn changed(path: &Path) -> RunError {
         let problem = "differs from what the run was started with; put it back, or start a new run with it";

@@ -51,6 +51,13 @@ fn of_machine() -> Option<u64> {
     Some(limit.unwrap_or(u64::MAX).min(total))
 }
 
+/// The most memory that this process has used so far, in bytes, where Linux says so.
+pub(crate) fn most_used() -> Option<u64> {
+    let about = fs::read_to_string("/proc/self/status").ok()?;
+    let most = about.lines().find_map(|line| line.strip_prefix("VmHWM:")?.trim().strip_suffix("kB"))?;
+    Some(most.trim().parse::<u64>().ok()?.saturating_mul(1024))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -74,6 +81,7 @@ mod tests {
     #[cfg(target_os = "linux")]
     #[test]
     fn this_machine_has_some() {
-        assert!(of_machine().unwrap() > 100_000_000);
+        let (there, used) = (of_machine().unwrap(), most_used().unwrap());
+        assert!(there > 100_000_000 && (100_000..there).contains(&used), "{used} of {there}");
     }
 }

@@ -125,7 +125,7 @@ impl Args {
 }
 
 pub fn run(args: &Args, output: Output) -> anyhow::Result<()> {
-    session::threads(args.threads)?;
+    session::threads(args.threads, output)?;
     let mut runs: Vec<PathBuf> = Vec::new();
     for place in &args.runs {
         let found = if place.is_dir() && !place.join("archive.safetensors").is_file() {

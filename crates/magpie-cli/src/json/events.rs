@@ -129,6 +129,18 @@ records! {
         reason: String,
     }
 
+    /// `sweep`: a process of another machine had a run; if it shows no sign of life, the run is taken over.
+    Watching = "watching" {
+        /// name of the run
+        run: String,
+        /// the machine
+        host: String,
+        /// the process on it
+        process: u32,
+        /// how long to wait at most
+        seconds: u64,
+    }
+
     /// `sweep`: a run has failed; the others go on, and the exit code will be 1.
     Failed = "failed" {
         /// name of the run
@@ -171,6 +183,66 @@ records! {
         steps: f64,
         /// how long they take at most on this machine, one after the other; with `--measure`
         seconds: Option<f64>,
+    }
+
+    /// `sweep status`: a run.
+    RunStatus = "run_status" {
+        /// name of the run
+        run: String,
+        /// its folder
+        folder: String,
+        /// `done`, `running`, `stale` (its process shows no sign of life), `failed` or `waiting`
+        state: String,
+        /// iterations made
+        made: u64,
+        /// iterations of the whole run
+        iterations: Option<u64>,
+        /// the machine that runs it, or did when its process died
+        host: Option<String>,
+        /// the process there
+        process: Option<u32>,
+        /// seconds since the last sign of life of that process
+        heartbeat: Option<f64>,
+        /// why it failed
+        message: Option<String>,
+    }
+
+    /// `sweep status`: all runs.
+    SweepStatus = "sweep_status" {
+        /// folder of the sweep
+        folder: String,
+        /// number of runs
+        runs: usize,
+        /// of these, done
+        done: usize,
+        /// with a process that shows signs of life
+        running: usize,
+        /// with a process that does not
+        stale: usize,
+        /// failed when they were made last
+        failed: usize,
+        /// not begun, or stopped
+        waiting: usize,
+    }
+
+    /// `sweep submit`: a job was written.
+    Submitted = "submitted" {
+        /// file of the job
+        file: String,
+        /// runs of the sweep
+        runs: usize,
+        /// tasks of the job
+        tasks: usize,
+        /// cores of each task
+        cores: u16,
+        /// memory of each task
+        memory_gib: u64,
+        /// limit of time of each task
+        hours: f64,
+        /// seconds between the request to stop and the end
+        grace: u64,
+        /// how long all runs take at most on this machine, one after the other
+        seconds: f64,
     }
 
     /// `check`: a file.

@@ -3,17 +3,22 @@
 //! A *sweep file* has a method, a budget and settings shared by all runs, and *axes*: lists of values, each combination
 //! of which is a run. If one product is not enough, `[[grid]]` tables define several, and the sweep has the runs of all
 //! of them. A run does what `magpie train` does, in its own run directory, named after the values of its axes. A
-//! [`Shard`] is the part of the runs that one machine executes.
+//! [`Shard`] is the part of the runs that one machine executes. [`make`] executes them, [`Sweep::status`] says from anywhere how
+//! they stand.
 //!
 //! Everything is checked before the first run starts: [`Sweep::read`] reports errors in the file, [`Sweep::check`] runs
 //! that cannot be executed, and [`Run::state`] whether a directory holds the run that the file describes.
 
 mod file;
+mod make;
+mod measure;
 mod names;
 mod shard;
 mod state;
+mod status;
+pub mod submit;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use crate::error::RunError;
@@ -21,8 +26,12 @@ use crate::settings::{Fault, Layer, Origin, idle_for, is_retired, read_text};
 use crate::train::{Config, Place, of_layers};
 use crate::world::WorldChanges;
 use file::{Axis, SweepFile};
-pub use shard::{Shard, WrongShard, divide};
+pub use make::{End, News, Outcome, Watch, make};
+pub use measure::Estimate;
+pub use shard::{NoShard, Shard, ShardChoice, WrongShard, divide};
+pub(crate) use state::FAILED;
 pub use state::State;
+pub use status::{RunStatus, Standing, status_of_folder};
 
 /// The runs of a sweep file.
 #[derive(Debug, Clone, PartialEq)]
@@ -98,6 +107,25 @@ impl Sweep {
     /// All runs in order of execution: those with the first seed, then those with the next.
     pub fn runs(&self) -> &[Run] {
         &self.runs
+    }
+
+    /// The number of each run's shard, from 1.
+    pub fn shards(&self, of: usize) -> Vec<usize> {
+        let costs: Vec<u64> = self.runs.iter().map(|run| run.config.most_env_steps()).collect();
+        divide(&costs, of)
+    }
+
+    /// The runs of a shard, in order of execution.
+    pub fn runs_of(&self, shard: Shard) -> Vec<&Run> {
+        let runs = self.runs.iter().zip(self.shards(shard.of));
+        runs.filter(|(_, of)| *of == shard.number).map(|(run, _)| run).collect()
+    }
+
+    /// The files that runs name beside the sweep file: demonstrations, tasks and robots.
+    pub fn files(&self) -> BTreeSet<&Path> {
+        let configs = self.runs.iter().map(|run| &run.config);
+        let named = configs.flat_map(|config| [&config.demos.file, &config.world.task, &config.world.robot]);
+        named.flatten().map(PathBuf::as_path).collect()
     }
 
     /// Notes on how the file was understood, in sentences.

@@ -9,9 +9,11 @@ use super::Run;
 use crate::archive::{iteration_of, load_archive};
 use crate::checkpoint;
 use crate::compare::Difference;
-use crate::directory::CONFIG;
+use crate::directory::{CONFIG, write_whole};
+use crate::driver::METRICS;
 use crate::error::RunError;
 use crate::finished;
+use crate::settings::read_text;
 use crate::train::{ARCHIVE, CHECKPOINT, PICTURE, TrainRun};
 
 /// How far a run is.
@@ -71,6 +73,25 @@ impl Run {
     }
 }
 
+/// Why the run failed when it was made last.
+pub(crate) const FAILED: &str = "failed";
+
+/// Leaves a note for whoever asks how the sweep stands. The run is no better or worse for it.
+pub(super) fn keep_failure(folder: &Path, reason: &RunError) {
+    if folder.is_dir() {
+        let _ = write_whole(&folder.join(FAILED), reason.in_full().as_bytes());
+    }
+}
+
+pub(super) fn forget_failure(folder: &Path) {
+    let _ = std::fs::remove_file(folder.join(FAILED));
+}
+
+/// Why the run in a folder failed, if it did when it was made last.
+pub(super) fn failure(folder: &Path) -> Option<String> {
+    read_text(&folder.join(FAILED)).ok()
+}
+
 /// How many iterations the run in a folder has made, and whether all that it writes after the last one is there.
 fn made(folder: &Path) -> (u64, bool) {
     let archive = folder.join(ARCHIVE);
@@ -83,4 +104,17 @@ fn made(folder: &Path) -> (u64, bool) {
     // Runs of earlier versions, which marked nothing.
     let made = iteration_of(&archive).unwrap_or(0);
     (made, folder.join(PICTURE).is_file() && load_archive(&archive).is_ok())
+}
+
+/// The same without reading the archive: the last row of the table, and whether the run was marked as finished and its files
+/// still have their lengths.
+pub(super) fn made_at_a_glance(folder: &Path) -> (u64, bool) {
+    if let Some(made) = finished::iterations_at_a_glance(folder) {
+        return (made, true);
+    }
+    let table = read_text(&folder.join(METRICS)).unwrap_or_default();
+    // The last line may be one that is being written.
+    let whole = table.rsplit_once('\n').map_or("", |(whole, _)| whole);
+    let last = whole.lines().last().and_then(|line| line.split(',').next()?.parse().ok());
+    (last.unwrap_or(0), false)
 }
