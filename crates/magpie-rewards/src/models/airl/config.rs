@@ -8,7 +8,7 @@ settings! {
         /// Widths of the hidden layers of the reward network g and of the shaping network h.
         hidden: Vec<usize> = vec![100, 100], in 1..=4096;
         /// Output that serves as the reward.
-        reward: AirlReward = AirlReward::LogOdds;
+        reward: AirlReward = AirlReward::LogOdds, magpie AirlReward::Softplus;
         /// What g sees of a step; h always sees states.
         inputs: AirlInputs = AirlInputs::StateAction, since "0.1.0" before "state_action";
         /// Set h(s') to 0 at true terminations.
