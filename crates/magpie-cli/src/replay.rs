@@ -171,6 +171,13 @@ fn subtitle(Played { trajectory, .. }: &Played) -> String {
     named.map(|(d, m)| format!("{} {m:.2}", d.name.replace('_', " "))).collect::<Vec<_>>().join(", ")
 }
 
+/// Its measures, short enough for a picture.
+fn numbers(Played { trajectory, .. }: &Played) -> String {
+    let measures = trajectory.recording.mean_measures();
+    let all = measures.iter().map(|m| format!("{m:.2}")).collect::<Vec<_>>();
+    format!("measures {}", all.join(", "))
+}
+
 fn ending(path: &Path) -> anyhow::Result<&str> {
     let ending = path.extension().and_then(|e| e.to_str()).unwrap_or_default();
     ensure!(
@@ -186,7 +193,7 @@ fn write(args: &Args, run: &Run, played: &[Played], path: &Path, output: Output)
         let panel = |one: &Played| Panel {
             trajectory: one.trajectory.clone(),
             title: format!("return {:.0}", one.trajectory.recording.true_return()),
-            subtitle: subtitle(one),
+            subtitle: numbers(one),
         };
         played.iter().map(panel).collect()
     };

@@ -1,7 +1,7 @@
 //! `magpie view`: runs on a local page, or in a file that needs no server.
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::ensure;
 use magpie_run::operations::may_write;
@@ -70,7 +70,7 @@ fn show(args: &Args, runs: Vec<Run>, output: Output) -> anyhow::Result<()> {
     Ok(server.run()?)
 }
 
-fn write(args: &Args, runs: &[Run], path: &PathBuf, output: Output) -> anyhow::Result<()> {
+fn write(args: &Args, runs: &[Run], path: &Path, output: Output) -> anyhow::Result<()> {
     may_write(path, &[])?;
     let gaits = match (&args.cells[..], args.all) {
         ([], true) => Gaits::All,

@@ -208,7 +208,7 @@ export class HeatMap {
     }
     legend.replaceChildren();
     within(legend, make("span", {}, number(this.low)), scale, make("span", {}, `${number(this.high)} return`));
-    if (this.outline.demonstrations.length) within(legend, make("span", { class: "mark", "aria-hidden": "true" }), make("span", {}, "demonstrations"));
+    if (this.outline.demonstrations.length) within(legend, within(make("span"), make("i", { class: "mark", "aria-hidden": "true" }), "demonstrations"));
   }
 
   under(event) {

@@ -7,6 +7,8 @@ use magpie_run::ArchiveOutline;
 use super::canvas::{Canvas, ROBOTS, Theme, hex, mix};
 use crate::error::ViewError;
 
+/// Radius of a mark, in pixels.
+const RING: f32 = 8.0;
 /// Beside the field, in pixels.
 const MARGIN: usize = 26;
 
@@ -52,9 +54,11 @@ pub fn map(
     }
     for (index, &cell) in marked.iter().enumerate() {
         let Some([x0, y0, x1, y1]) = corners(cell) else { continue };
-        let centre = [(x0 + x1) as f32 / 2.0, (y0 + y1) as f32 / 2.0];
-        disc(&mut canvas, centre, 8.0, hex(0xffffff));
-        disc(&mut canvas, centre, 6.0, ROBOTS[index % ROBOTS.len()]);
+        // Whole, at the edge as well.
+        let inside = |a: usize, b: usize| ((a + b) as f32 / 2.0).clamp(RING + 1.0, side as f32 - RING - 1.0);
+        let centre = [inside(x0, x1), inside(y0, y1)];
+        disc(&mut canvas, centre, RING, hex(0xffffff));
+        disc(&mut canvas, centre, RING - 2.0, ROBOTS[index % ROBOTS.len()]);
     }
     let faint = mix(theme.ink(), theme.paper(), 0.35);
     let name = |i: usize| about.names[i].replace('_', " ");

@@ -87,9 +87,11 @@ pub fn draw(panels: &[Panel], step: usize, layout: &Layout) -> Result<Canvas, Vi
         let place = [GAP + index % columns * (wide + GAP), GAP + index / columns * (high + TEXT + GAP)];
         canvas.paste(drawn, place);
         let ink = theme.ink();
-        canvas.write(&panel.title, 15.0, [place[0] + 8, place[1] + high + 4], ink)?;
         let faint = super::canvas::mix(ink, theme.paper(), 0.4);
-        canvas.write(&panel.subtitle, 12.5, [place[0] + 8, place[1] + high + 24], faint)?;
+        let mut below = Canvas::new(wide, TEXT, theme.paper());
+        below.write(&panel.title, 15.0, [8, 4], ink)?;
+        below.write(&panel.subtitle, 12.5, [8, 24], faint)?;
+        canvas.paste(&below, [place[0], place[1] + high]);
     }
     Ok(canvas)
 }
