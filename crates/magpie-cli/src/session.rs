@@ -39,7 +39,7 @@ pub fn outwait(folder: &Path, stop: &Stop, output: Output) -> anyhow::Result<()>
     ));
     match lease::outwait(folder, &mut || !stop.requested()) {
         Err(RunError::Stopped) => anyhow::bail!("interrupted; the run is as it was"),
-        waited => Ok(drop(waited?)),
+        waited => Ok(waited?),
     }
 }
 
