@@ -39,7 +39,10 @@ pub fn outwait(folder: &Path, stop: &Stop, output: Output) -> anyhow::Result<()>
     ));
     match lease::outwait(folder, &mut || !stop.requested()) {
         Err(RunError::Stopped) => anyhow::bail!("interrupted; the run is as it was"),
-        waited => Ok(waited?),
+        waited => {
+            waited?;
+            Ok(())
+        }
     }
 }
 
