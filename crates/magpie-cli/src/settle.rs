@@ -34,7 +34,9 @@ pub fn run(args: &Args, output: Output) -> anyhow::Result<ExitCode> {
     mention_surprises(&run, output);
     let folder = args.run.display().to_string();
     let enough = |settled: magpie_run::train::SettledArchive| {
-        args.episodes.is_none_or(|episodes| settled.verified.episodes >= episodes)
+        let elites = settled.stored.elites.iter().map(|elite| elite.episodes.unwrap_or_default());
+        let least = elites.chain([settled.verified.episodes]).min().unwrap_or_default();
+        args.episodes.is_none_or(|episodes| least >= episodes)
     };
     if run.settled().is_some_and(enough) {
         output.say(&format!("nothing to do: {folder} is settled and verified; --episodes asks for more"));

@@ -141,22 +141,10 @@ impl Archive {
         }
     }
 
-    /// Empties a cell that turned out not to be occupied, so that it attracts the search again.
+    /// Forgets the entry of a cell that turned out to be empty. The threshold stays: it is the memory of what was accepted
+    /// there, and a hole among known cells is no reason for the search to turn back.
     fn vacate(&mut self, cell: usize) {
         self.entries[cell] = None;
-        if let Acceptance::Soft { threshold_min, .. } = self.acceptance {
-            self.thresholds[cell] = threshold_min;
-        }
-    }
-
-    /// Lowers what an occupied cell claims to what `elite` has shown: above it, the threshold would hold back solutions
-    /// that are better than any that is stored.
-    fn believe(&mut self, cell: usize, elite: &Entry) {
-        let Some(entry) = &mut self.entries[cell] else { return };
-        entry.clone_from(elite);
-        if let Acceptance::Soft { threshold_min, .. } = self.acceptance {
-            self.thresholds[cell] = self.thresholds[cell].min(elite.objective.max(threshold_min));
-        }
     }
 
     fn accepts(&self, cell: usize, objective: f64) -> bool {

@@ -12,9 +12,9 @@
 //! the last accepted solution of the same cell, which is never ranked better. The elite always exists: the result archive
 //! sees everything that the soft archive accepts, and a cell that it loses to a re-evaluation is emptied in both.
 //!
-//! **Re-evaluation** ([`ArchivePair::pool`]) changes what the result archive knows, and the soft archive believes no more
-//! than that: its threshold of a cell falls to the elite that remains, or to that of an empty cell. A solution that moves
-//! is offered to the soft archive in its new cell like any other.
+//! **Re-evaluation** ([`ArchivePair::pool`]) changes what the result archive knows. The soft archive keeps its thresholds, so
+//! that improvement values mean what they did, and forgets the entries of cells that have become empty. A solution that
+//! moves is offered to the soft archive in its new cell like any other.
 
 use std::collections::BTreeMap;
 
@@ -171,12 +171,10 @@ impl ArchivePair {
             return Ok(Pooled::default());
         }
         let Changes { pooled, cells, movers } = self.result.pool(&self.cells, more, &mut self.solutions)?;
-        for cell in cells {
-            match self.result.entry(cell) {
-                Some(elite) => self.soft.believe(cell, elite),
-                None => self.soft.vacate(cell),
-            }
-        }
+        cells
+            .into_iter()
+            .filter(|&cell| self.result.entry(cell).is_none())
+            .for_each(|cell| self.soft.vacate(cell));
         let places: Vec<_> = movers.iter().map(|(cell, _)| Ok(*cell)).collect();
         let offered: Vec<_> = movers.iter().map(|(_, entry)| entry.as_candidate()).collect();
         self.soft.add(&places, &offered);
