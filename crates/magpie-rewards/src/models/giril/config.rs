@@ -10,7 +10,7 @@ settings! {
         /// How the three terms of the loss are weighted.
         loss: GirilLoss = GirilLoss::Row, parity "the published code gives the KL divergence far more weight";
         /// How a prediction error becomes a reward.
-        reward: GirilReward = GirilReward::Norm, magpie GirilReward::Squashed;
+        reward: GirilReward = GirilReward::Norm;
         /// Passes over the thinned demonstrations; the model is trained before the search starts. Lower it to start
         /// sooner.
         epochs: usize = 10_000, in 1..;
@@ -36,7 +36,7 @@ words! {
 words! {
     /// How a prediction error becomes a reward.
     pub enum GirilReward {
-        /// ‖ŝ' - s'‖², as in the paper. It has no bound, so that flailing pays most.
+        /// ‖ŝ' - s'‖², as in the paper. It has no bound.
         Norm = "norm",
         /// The mean squared error over entries.
         Mean = "mean",
