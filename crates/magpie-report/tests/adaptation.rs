@@ -103,15 +103,15 @@ fn inter_quartile_means_of_every_level_and_one_figure_with_a_panel_a_task() {
     );
     assert!(rows.iter().any(|row| row.contains("1 (healthy)") && row.contains("320")), "{table}");
     for name in [
-        "adaptation.svg",
-        "adaptation.png",
+        "adaptation-panels.svg",
+        "adaptation-panels.png",
         "walker2d-feet_contact-adaptation-friction.svg",
         "humanoid-jump-adaptation-hurdles.svg",
         "humanoid-feet_contact-trials-motor.svg",
     ] {
         assert!(out.join("figures").join(name).is_file(), "{name}");
     }
-    let panels = std::fs::read_to_string(out.join("figures/adaptation.svg")).unwrap();
+    let panels = std::fs::read_to_string(out.join("figures/adaptation-panels.svg")).unwrap();
     assert_eq!(panels.matches("<svg").count(), 1 + 3);
     assert!(out.join("tables/adaptation.tex").is_file());
 }

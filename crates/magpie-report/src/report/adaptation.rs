@@ -121,7 +121,7 @@ pub(super) fn pictures(scenes: &[Scene]) -> Result<Vec<Picture>, ReportError> {
     if panels.len() > 1 {
         let alt = "Return of the adapted elite against the level of the change, one panel a task".to_owned();
         let figure = Figure::side_by_side(&panels);
-        pictures.insert(0, Picture { name: "adaptation".to_owned(), alt, caption: None, figure });
+        pictures.insert(0, Picture { name: "adaptation-panels".to_owned(), alt, caption: None, figure });
     }
     Ok(pictures)
 }
