@@ -1,7 +1,6 @@
 """Builds wheels: maturin builds the extension module, and the program `magpie` goes in beside it.
 
 maturin builds a library or a program, not both. So the program is built first and becomes data of the package.
-`--config-settings profile=dev` builds both quickly and slow, for tests.
 """
 
 import os
@@ -16,28 +15,20 @@ HERE = Path(__file__).resolve().parent
 PROGRAM = "magpie.exe" if os.name == "nt" else "magpie"
 
 
-def _profile(config_settings):
-    return (config_settings or {}).get("profile", "release")
-
-
-def _build_program(profile):
+def _build_program():
     """Puts the program, without its symbols, where maturin finds it."""
-    cargo = ["cargo", "rustc", "--locked", "--profile", profile, "-p", "magpie-cli", "--bin", "magpie"]
-    if profile == "release":
-        cargo += ["--", "-C", "strip=symbols"]
-    subprocess.run(cargo, cwd=HERE.parent, check=True)
+    cargo = ["cargo", "rustc", "--locked", "--release", "-p", "magpie-cli", "--bin", "magpie"]
+    subprocess.run([*cargo, "--", "-C", "strip=symbols"], cwd=HERE.parent, check=True)
     target = Path(os.environ.get("CARGO_TARGET_DIR", HERE.parent / "target"))
     folder = HERE / "magpie_qd" / "bin"
     folder.mkdir(exist_ok=True)
-    shutil.copy2(target / ("debug" if profile == "dev" else profile) / PROGRAM, folder / PROGRAM)
+    shutil.copy2(target / "release" / PROGRAM, folder / PROGRAM)
 
 
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     """PEP 517: a wheel with the extension module and the program."""
-    profile = _profile(config_settings)
-    _build_program(profile)
-    settings = {"build-args": f"--locked --profile {profile}"}
-    return maturin.build_wheel(wheel_directory, settings, metadata_directory)
+    _build_program()
+    return maturin.build_wheel(wheel_directory, config_settings, metadata_directory)
 
 
 def build_sdist(sdist_directory, config_settings=None):
