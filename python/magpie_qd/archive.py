@@ -34,7 +34,7 @@ class Evaluation(NamedTuple):
     """(elites, episodes, measures): means over the steps of each episode."""
     moved: int
     """How many fall in another cell now."""
-    corrected: dict[str, Any] | None
+    verified: dict[str, Any] | None
     """Metrics of the archive that they make now; None if not all were run."""
 
 

@@ -256,7 +256,7 @@ impl Archive {
         dict.set_item("measures", PyArray1::from_vec(py, measures).reshape([count, episodes, dims])?)?;
         dict.set_item("actions", evaluation.actions.to_string())?;
         dict.set_item("moved", evaluation.moved)?;
-        dict.set_item("corrected", evaluation.corrected.as_ref().map(|m| metrics(py, m)).transpose()?)?;
+        dict.set_item("verified", evaluation.verified.as_ref().map(|m| metrics(py, m)).transpose()?)?;
         Ok(dict)
     }
 

@@ -63,7 +63,7 @@ def test_cells_have_names(archive):
 
 def test_all_elites_are_evaluated_in_worlds(archive, magpie):
     usual = magpie_qd.evaluate(archive, episodes=3, seed=1)
-    assert usual.returns.shape == (len(archive), 3) and usual.corrected["elites"] <= len(archive)
+    assert usual.returns.shape == (len(archive), 3) and usual.verified["elites"] <= len(archive)
     changed = archive.evaluate(episodes=3, seed=1, strength={"foot_joint": 0.2})
     assert not np.array_equal(usual.returns, changed.returns)
     with pytest.raises(ValueError, match="episodes"):

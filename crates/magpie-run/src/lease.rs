@@ -299,7 +299,7 @@ mod tests {
     fn a_silent_machine_loses_its_run_and_one_that_shows_a_sign_of_life_does_not() {
         let folder = tempfile::tempdir().unwrap();
         let mut calls = 0;
-        let mut outwait = |wait: &mut dyn FnMut() -> bool| outwait_for(folder.path(), SHORT, wait);
+        let outwait = |wait: &mut dyn FnMut() -> bool| outwait_for(folder.path(), SHORT, wait);
         assert!(outwait(&mut || unreachable!()).unwrap().is_none(), "nobody is waited for");
 
         let theirs = other(folder.path(), Duration::from_secs(20));

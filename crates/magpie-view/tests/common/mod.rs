@@ -6,7 +6,7 @@ use std::path::Path;
 use magpie_envs::{Environment, Options};
 use magpie_learn::Actions;
 use magpie_nn::Shape;
-use magpie_qd::{Acceptance, ArchivePair, Candidate, Cells, Cvt, Grid, Provenance};
+use magpie_qd::{Acceptance, ArchivePair, Candidate, Cells, Cvt, Evidence, Grid, Provenance};
 use magpie_random::Stream;
 use magpie_run::{About, EnvOverrides, save_archive};
 
@@ -62,6 +62,7 @@ impl Made {
                 objective: 100.0 + measures.iter().sum::<f64>() * 500.0 + self.iteration as f64,
                 measures: &measures,
                 length: 100.0,
+                evidence: Evidence::ONE,
                 provenance: Provenance { iteration: self.iteration, branch: None },
             };
             archives.add(&[candidate]).unwrap();
