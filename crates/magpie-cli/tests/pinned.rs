@@ -24,19 +24,19 @@ const SEARCHES: &[(&str, [u64; 2])] = &[
         "hopper --reward diffail --measure jump --curiosity 2 --set search.curiosity.novelty=visits",
         [0x5ad9_1a53_c153_42ab, 0x7170_9594_3077_7b6d],
     ),
-    ("ant --reward true --curiosity 2", [0x8768_4169_1bba_6ced, 0x0275_b9cd_680b_4eea]),
+    ("ant --reward true --curiosity 2", [0x57e7_4a0c_f9ce_7be1, 0xe629_204e_788b_0e27]),
     (
         "humanoid --reward airl --measure angle --method paper --curiosity 2",
         [0x9a6b_1f14_6971_db54, 0x1d9b_64a1_c4d8_8737],
     ),
     (
         "halfcheetah --reward vail --curiosity 0 --friction 0.5",
-        [0x3bf9_9c3c_6b53_e2a3, 0x3d68_ea33_094d_83d6],
+        [0x3bf9_9c3c_6b53_e2a3, 0xad1a_4cc9_730a_b659],
     ),
     (
         "hopper --reward true --set search.actions=mean --set search.emitter.iso_line.children=8 \
       --set search.emitters=[\"ppga\",\"iso_line\"]",
-        [0x529f_b36b_f274_5f5d, 0x69fd_2b82_f92e_1fe8],
+        [0x379a_22b9_5314_9eed, 0x6948_0c4b_c20a_8e07],
     ),
 ];
 
