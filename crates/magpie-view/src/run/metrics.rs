@@ -10,7 +10,7 @@ struct Metrics {
     columns: Vec<String>,
     /// Column by column; `null` where there is no number.
     values: Vec<Vec<Option<f32>>>,
-    /// Keys and values of the configuration, in its order.
+    /// Keys and values of the configuration, by name.
     settings: Vec<(String, String)>,
     problems: Vec<String>,
 }
@@ -110,7 +110,7 @@ mod tests {
         let found = read("iteration,best,kl\n1,2.5,\n2,nan,1e-3\n3,4", "task = \"hopper\"\n[a]\nb = 1\n");
         assert_eq!(found["columns"], serde_json::json!(["iteration", "best", "kl"]));
         assert_eq!(found["values"][1], serde_json::json!([2.5, null]));
-        assert_eq!(found["settings"], serde_json::json!([["task", "hopper"], ["a.b", "1"]]));
+        assert_eq!(found["settings"], serde_json::json!([["a.b", "1"], ["task", "hopper"]]));
     }
 
     #[test]
