@@ -46,6 +46,7 @@ pub fn started(
         seed: config.seed,
         method,
         budget,
+        threads: rayon::current_num_threads(),
         environments: config.search.environments,
         cells: Some(state.archives.cells().count()),
         iterations: Some(config.iterations),

@@ -122,6 +122,7 @@ fn announce(run: &PpoRun, output: Output) {
         seed: config.seed,
         method: None,
         budget: None,
+        threads: rayon::current_num_threads(),
         environments: config.environments,
         cells: None,
         iterations: None,
