@@ -49,6 +49,7 @@ pub fn started(
         seed: config.seed,
         method,
         budget,
+        threads: rayon::current_num_threads(),
         environments: Some(config.search.environments),
         cells: Some(state.archives.cells().count()),
         iterations: Some(config.iterations),

@@ -44,6 +44,7 @@ pub fn started(
         seed,
         method: None,
         budget: None,
+        threads: rayon::current_num_threads(),
         environments: None,
         cells: None,
         iterations: None,

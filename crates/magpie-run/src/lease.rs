@@ -86,7 +86,8 @@ pub(crate) struct Lease {
 impl Lease {
     /// Claims a folder. `locked` says whether its lock is held, so that another owner of this machine must be dead.
     pub fn claim(folder: &Path, locked: bool) -> Result<Lease, RunError> {
-        for attempt in 1.. {
+        let mut attempt = 1;
+        loop {
             let lease = Lease::write_down(folder)?;
             let (dead, others): (Vec<Owner>, Vec<Owner>) = owners(folder)
                 .map_err(RunError::io(folder, "looking for other processes"))?
@@ -105,8 +106,8 @@ impl Lease {
                 Some(_) => drop(lease),
             }
             thread::sleep(Duration::from_millis(20 + u64::from(token() as u8)));
+            attempt += 1;
         }
-        unreachable!("the last attempt returns")
     }
 
     fn write_down(folder: &Path) -> Result<Lease, RunError> {

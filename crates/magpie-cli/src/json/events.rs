@@ -31,6 +31,8 @@ records! {
         method: Option<String>,
         /// `quick`, `desktop` or `paper`; `null` for a resumed run and in sweeps
         budget: Option<String>,
+        /// threads that step and learn
+        threads: usize,
         /// environments side by side
         environments: Option<u32>,
         /// cells of the archive

@@ -17,7 +17,7 @@ use crate::session;
 use crate::words::quoted;
 
 #[derive(clap::Args)]
-#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+#[command(subcommand_negates_reqs = true)]
 pub struct Args {
     #[command(subcommand)]
     command: Option<Command>,
@@ -59,9 +59,10 @@ struct Make {
 
 pub fn run(args: &Args, output: Output) -> anyhow::Result<ExitCode> {
     match (&args.command, &args.make) {
-        (Some(Command::Submit(args)), _) => submit::run(args, output),
-        (Some(Command::Status(args)), _) => status::run(args, output).map(|()| ExitCode::SUCCESS),
+        (Some(Command::Submit(args)), None) => submit::run(args, output),
+        (Some(Command::Status(args)), None) => status::run(args, output).map(|()| ExitCode::SUCCESS),
         (None, Some(args)) => make_runs(args, output),
+        (Some(_), Some(_)) => anyhow::bail!("what `submit` or `status` is to know comes after that word"),
         (None, None) => anyhow::bail!("name a sweep file"),
     }
 }

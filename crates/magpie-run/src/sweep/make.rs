@@ -225,6 +225,8 @@ impl Session<'_> {
         let state = run.state(&folder)?;
         self.pace.of_run = left_of(run, state);
         if state == State::Done {
+            // It may have failed after its last file was there.
+            forget_failure(&folder);
             return Ok(End::WasDone);
         }
         let made = self.make(run, &folder, number, search, watch);
