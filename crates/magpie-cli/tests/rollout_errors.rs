@@ -299,7 +299,7 @@ fn wrong_options() {
     fails_with_options(
         &["--strength", "wing=0.5"],
         1,
-        &["no actuator \"wing\"", "thigh_joint, leg_joint, foot_joint"],
+        &["no actuator \"wing\"", "\"thigh_joint\", \"leg_joint\", \"foot_joint\""],
     );
     fails_with_options(&["--strength", "leg_joint=inf"], 1, &["strength is inf"]);
     fails_with_options(&["--strength", "leg_joint"], 2, &["no \"=\"", "NAME=NUMBER"]);

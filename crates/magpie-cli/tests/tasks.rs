@@ -58,7 +58,7 @@ fn a_task_file_is_searched_resumed_and_evaluated() {
         fs::remove_file(folder.path().join(file)).unwrap();
     }
     let summary = succeed(&["train", "--resume", run, "--iterations", "2"]);
-    assert!(summary.starts_with("stand after 2 iterations: "), "{summary}");
+    assert!(summary.starts_with("stand after 2 iterations\nverified "), "{summary}");
     let info = succeed(&["archive", "info", run]);
     assert!(info.contains("posture") && info.contains("height"), "{info}");
     succeed(&["eval", run, "--best", "--episodes", "2"]);

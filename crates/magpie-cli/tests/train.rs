@@ -81,8 +81,13 @@ fn a_run_goes_on_further_than_first_planned() {
 fn where_returns_are_negative_the_score_with_offset_is_shown() {
     let temporary = tempfile::tempdir().unwrap();
     let run = temporary.path().join("run");
-    let small =
-        ["search.environments=16", "search.branches=4", "search.episodes=1", "search.train.rollout_length=8"];
+    let small = [
+        "search.environments=16",
+        "search.branches=4",
+        "search.episodes=1",
+        "search.train.rollout_length=8",
+        "search.actions=drawn",
+    ];
     let sets = small.iter().flat_map(|set| ["--set", set]);
     let mut arguments = vec!["train", "ant", "--reward", "true", "--iterations", "1", "--out", text(&run)];
     arguments.extend(sets);

@@ -190,5 +190,5 @@ fn a_folder_in_use_is_refused() {
     first.wait().unwrap();
     let message = said(&output);
     assert_eq!(output.status.code(), Some(1), "{message}");
-    assert!(message.contains("in use by another process"), "{message}");
+    assert!(message.contains("is in use by process "), "{message}");
 }

@@ -134,7 +134,7 @@ fn datasets_of_other_libraries_are_read() {
         assert_eq!(foreign.clipped, Some(Clipped { outside: 2, of: 5, largest: 3.0, entry: 0 }), "{name}");
     }
     let repairs = import(&data("d4rl.hdf5"), &given).unwrap().columns().about.repairs.join("; ");
-    assert!(repairs.contains("2 steps after the last end of an episode were left out"), "{repairs}");
+    assert!(repairs.contains("left out 2 steps after the last end of an episode"), "{repairs}");
 }
 
 /// Old files of D4RL have no timeouts: episodes are as long as they may be.

@@ -111,7 +111,7 @@ fn what_cannot_be_cloned_is_refused_before_there_is_a_folder() {
     let demos = demonstrations(folder.path(), 2);
     let refused = |config: Config| CloneRun::start(config, &path).unwrap_err().to_string();
     let short = refused(config(demos.clone(), 8));
-    assert!(short.contains("linear.safetensors: its 2 episodes are too short"), "{short}");
+    assert!(short.contains("linear.safetensors: 2 episodes, too short to hold out"), "{short}");
     let mut other = config(demos.clone(), 8);
     other.task = "walker2d".to_owned();
     let sizes = refused(other);

@@ -22,7 +22,7 @@ fn in_words(kind: &str) -> String {
         "bool" => "true or false".to_owned(),
         "f64" => "number".to_owned(),
         "[f64;2]" => "list of two numbers".to_owned(),
-        "u8" | "u32" | "u64" | "usize" => "whole number".to_owned(),
+        "u8" | "u16" | "u32" | "u64" | "usize" => "whole number".to_owned(),
         "Columns" => "object of numbers or null".to_owned(),
         object => {
             assert!(records().any(|record| record.kind == object), "{object}");

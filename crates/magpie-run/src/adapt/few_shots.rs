@@ -95,8 +95,10 @@ mod tests {
     #[test]
     fn trial_and_error_leaves_what_is_broken_sooner_than_the_stored_order_does() {
         let (candidates, case) = world(200);
-        let few =
-            few_shots(&candidates, &case, TrialSettings::default(), 12, 1, |_, _| unreachable!()).unwrap();
+        let few = few_shots(&candidates, &case, TrialSettings::default(), 12, 1, |elite, _| {
+            case.first_trials[elite]
+        })
+        .unwrap();
         assert!(few.trial_and_error[11] > 850.0, "{:?}", few.trial_and_error);
         assert_eq!(few.best_stored, [100.0; 12], "the stored order stays in the broken half");
         assert!(few.stopped.is_some_and(|trials| trials <= 12) && few.trials.len() == 12);

@@ -369,7 +369,10 @@ mod tests {
         let without = |format| ExportOptions { format, policies: false };
         export_archive(&open.archive, without(ExportFormat::Csv), &at("a.csv")).unwrap();
         let text = std::fs::read_to_string(at("a.csv")).unwrap();
-        assert_eq!(text.lines().next(), Some("objective,measures_0,threshold,index"));
+        assert_eq!(
+            text.lines().next(),
+            Some("objective,measures_0,threshold,index,episodes,objective_var,measures_var_0")
+        );
         assert_eq!(text.lines().count(), 3);
         export_archive(&open.archive, without(ExportFormat::Npz), &at("a.npz")).unwrap();
         let npz = zip::ZipArchive::new(std::fs::File::open(at("a.npz")).unwrap()).unwrap();

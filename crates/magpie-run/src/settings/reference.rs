@@ -563,7 +563,7 @@ mod tests {
             assert!(place.remove(name).is_some(), "{}", setting.key);
             later += 1;
         }
-        assert_eq!(later, 36);
+        assert_eq!(later, 40);
         bring_up_to_date(&mut older);
         for setting in registry() {
             assert_eq!(value(&older, &setting.key), value(&whole, &setting.key), "{}", setting.key);

@@ -274,5 +274,5 @@ fn every_study_in_the_folder_sweeps_can_be_run_once_there_are_demonstrations() {
             }
         }
     }
-    assert_eq!(studies, 7);
+    assert_eq!(studies, 8);
 }
