@@ -18,8 +18,8 @@ pub struct Args {
     /// changed, and `magpie train --resume` goes on as if it had never been settled.
     #[arg(value_name = "RUN")]
     run: PathBuf,
-    /// Evaluate until every elite has at least N episodes, then verify each with N fresh ones. [default: as many as a tenth of
-    /// the run's environment steps allow, or what its search.settle says]
+    /// Evaluate until every elite has at least N episodes, then verify each with N fresh ones. [default: as many as
+    /// the share search.settle of the run's environment steps allows]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     episodes: Option<u32>,
     /// Number of threads. [default: one per core]

@@ -277,8 +277,12 @@ impl Settling {
         let Some(episodes) = self.work.verifying.filter(|_| self.is_done()) else { return Ok(None) };
         let rule = Acceptance::Elitist;
         let mut archives = ArchivePair::new(self.archives.cells().clone(), rule, 0, 0)?;
-        for entry in &self.work.results {
-            archives.add(&[entry.as_candidate()])?;
+        // Fresh episodes choose nothing: of elites that fall in one cell, that with the best stored objective stays.
+        let stored: Vec<f64> = self.archives.elites().map(|elite| elite.entry.objective).collect();
+        let mut order: Vec<usize> = (0..self.work.results.len()).collect();
+        order.sort_by(|&a, &b| stored[b].total_cmp(&stored[a]));
+        for place in order {
+            archives.add_first(self.work.results[place].as_candidate())?;
         }
         let metrics = archives.metrics(self.qd_offset);
         Ok(Some(Verified { metrics, episodes, seed: self.seed_of_round() }))

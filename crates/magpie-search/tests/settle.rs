@@ -74,14 +74,17 @@ fn an_archive_is_verified_by_episodes_that_chose_nothing() {
     let networks = config.networks(&env).unwrap();
     let found = evaluate(&env, &networks, &policies, 20, config.actions, verified.seed);
     let mut binned = ArchivePair::new(archives.cells().clone(), Acceptance::Elitist, 0, 0).unwrap();
-    for (elite, found) in archives.elites().zip(&found) {
+    let mut fresh: Vec<_> = archives.elites().zip(&found).collect();
+    // Of those that fall in one cell, the one with the best stored objective stays.
+    fresh.sort_by(|(a, _), (b, _)| b.entry.objective.total_cmp(&a.entry.objective));
+    for (elite, found) in fresh {
         let entry = Entry {
             objective: found.mean_return(),
             measures: found.mean_measures(),
             length: found.mean_length(),
             ..elite.entry.clone()
         };
-        binned.add(&[entry.as_candidate()]).unwrap();
+        binned.add_first(entry.as_candidate()).unwrap();
     }
     assert_eq!(binned.metrics(QdOffset::PerStep(config.archive.qd_offset)), verified.metrics);
     // Another search has other episodes, and so has this one later.

@@ -50,6 +50,8 @@ export class BreakIt {
   knob(id, label, min, max, step, usual, unit, key, name = null) {
     const input = make("input", { type: "range", id: `knob-${id}`, min, max, step, "aria-label": label });
     input.value = usual;
+    // The slider rounds and limits what it is set to; a world that nobody has touched is not to be asked for.
+    usual = input.value;
     const output = make("output");
     const knob = within(make("label", { class: "knob" }), make("span", { title: label }, label), output, input);
     const say = () => {

@@ -142,6 +142,14 @@ impl ArchivePair {
         Ok(Insertion { soft, result, new_cells: self.result.len() - occupied_before })
     }
 
+    /// Offers a candidate to a cell that must be empty: of several in one cell the first stays, whatever its objective.
+    /// Returns whether it has entered.
+    pub fn add_first(&mut self, candidate: Candidate<'_>) -> Result<bool, Error> {
+        let taken =
+            self.cells.index_of(candidate.measures).is_ok_and(|cell| self.result.entry(cell).is_some());
+        Ok(!taken && self.add(&[candidate])?.new_cells == 1)
+    }
+
     /// The cell of a candidate, or why it is refused. Because parameters are many, they are only checked if the
     /// objective suffices for an archive.
     fn place(&self, candidate: &Candidate<'_>) -> Result<usize, Refusal> {

@@ -170,10 +170,13 @@ fn fresh(
     };
     // Only the result archive of the pair is looked at, so any rule does for the other one.
     let mut fresh = ArchivePair::new(about.cells.clone(), Acceptance::Elitist, sizes[0], sizes[1])?;
-    for (elite, now) in elites {
+    // Fresh episodes choose nothing: of elites that fall in one cell, that with the best stored objective stays.
+    let mut order: Vec<_> = elites.iter().collect();
+    order.sort_by(|(a, _), (b, _)| b.objective.total_cmp(&a.objective));
+    for (elite, now) in order {
         let (solution, extra) =
             if with_policies { (&elite.policy.parameters[..], extra(elite)) } else { (&[][..], Vec::new()) };
-        fresh.add(&[Candidate {
+        fresh.add_first(Candidate {
             solution,
             extra: &extra,
             objective: now.mean_return(),
@@ -181,7 +184,7 @@ fn fresh(
             length: now.mean_length(),
             evidence: Evidence { episodes: now.episodes(), squares: &now.squared_deviations() },
             provenance: Provenance { iteration: elite.iteration, branch: elite.branch },
-        }])?;
+        })?;
     }
     Ok(fresh)
 }

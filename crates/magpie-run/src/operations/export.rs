@@ -378,7 +378,10 @@ mod tests {
         let npz = zip::ZipArchive::new(std::fs::File::open(at("a.npz")).unwrap()).unwrap();
         let mut names: Vec<String> = npz.file_names().map(|name| name.unwrap().into_owned()).collect();
         names.sort();
-        assert_eq!(names, ["centroids.npy", "descriptors.npy", "fitnesses.npy"]);
+        let evidence = ["episodes.npy", "measures_var.npy", "objective_var.npy"];
+        let mut wanted = [&["centroids.npy", "descriptors.npy", "fitnesses.npy"][..], &evidence].concat();
+        wanted.sort_unstable();
+        assert_eq!(names, wanted);
         let error =
             export_archive(&open.archive, without(ExportFormat::Qdax), &at("q")).unwrap_err().to_string();
         assert!(error.contains("without its solutions") && !at("q").exists(), "{error}");

@@ -93,9 +93,14 @@ async fn gait(
     let busy = || {
         (StatusCode::SERVICE_UNAVAILABLE, "too many gaits are asked for at once; try again").into_response()
     };
-    let turn = tokio::time::timeout(TURN, app.gaits.acquire()).await;
-    let Ok(Ok(_turn)) = turn else { return Err(busy()) };
-    let bytes = of_run(Arc::clone(&app), run, move |run| run.gait(&query, Precision::Full)).await?;
+    let turn = tokio::time::timeout(TURN, Arc::clone(&app.gaits).acquire_owned()).await;
+    let Ok(Ok(turn)) = turn else { return Err(busy()) };
+    // The work goes on when its client has gone away, and keeps its turn until it is done.
+    let work = move |run: &Run| {
+        let _turn = turn;
+        run.gait(&query, Precision::Full)
+    };
+    let bytes = of_run(app, run, work).await?;
     Ok(([(header::CONTENT_TYPE, "application/octet-stream")], bytes).into_response())
 }
 

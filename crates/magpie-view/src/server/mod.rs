@@ -37,14 +37,19 @@ const LONGEST_HEAD: usize = 16 << 10;
 pub struct App {
     runs: Vec<Run>,
     access: Access,
-    gaits: Semaphore,
+    gaits: Arc<Semaphore>,
     changes: broadcast::Sender<Change>,
 }
 
 impl App {
     /// Shows these runs to those who have access.
     pub fn new(runs: Vec<Run>, access: Access) -> Arc<App> {
-        Arc::new(App { runs, access, gaits: Semaphore::new(MOST_GAITS), changes: broadcast::channel(64).0 })
+        Arc::new(App {
+            runs,
+            access,
+            gaits: Arc::new(Semaphore::new(MOST_GAITS)),
+            changes: broadcast::channel(64).0,
+        })
     }
 
     /// Everything that is answered.
