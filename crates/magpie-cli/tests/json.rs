@@ -127,7 +127,7 @@ fn a_search_tells_what_it_does_and_its_archive_is_told() {
     assert_eq!(names(&fine(&["archive", "export", text(&run), "--format", "csv"])), ["written"]);
 
     let table = temporary.path().join("table.csv");
-    let all = fine(&["eval", text(&run), "--episodes", "1", "--table", text(&table)]);
+    let all = fine(&["eval", text(&run), "--episodes", "100", "--table", text(&table)]);
     assert_eq!(names(&all), ["evaluation", "written"]);
     assert_eq!((&all[0]["own_world"], &all[0]["stored"]), (&true.into(), &info[0]["scores"]));
     let best = fine(&["eval", text(&run), "--best", "--episodes", "1"]);
