@@ -9,7 +9,7 @@
 //! The file of a process that was killed stays. On the same machine the lock shows that it is dead. On another one its file
 //! is watched ([`outwait`]): if it shows no sign of life for [`SILENCE`], it is deleted. Clocks of different machines are not
 //! compared for that. A process that was only asleep finds its file gone before it writes anything
-//! ([`Lease::holds`]).
+//! (`Lease::holds`).
 
 use std::fs::{self, File, OpenOptions};
 use std::hash::{BuildHasher, Hasher, RandomState};

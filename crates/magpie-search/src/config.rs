@@ -82,7 +82,7 @@ settings! {
         /// Share of a search's environment steps spent at its end on settling the archive (evaluating its solutions
         /// again until each lies in its cell for certain) and on verifying it with fresh episodes; 0 leaves the archive as
         /// the search found it. A step of evaluation takes about an eighth of the time of a step of training (walker2d).
-        settle: f64 = 0.0, magpie 0.5, in 0.0..=10.0, since "0.1.0" before 0.0;
+        settle: f64 = 0.0, magpie 0.35, in 0.0..=10.0, since "0.1.0" before 0.0;
         /// How policies choose actions during evaluation. An archive says how its elites act. Mean actions are what a robot
         /// would run, and an elite does the same again; drawn ones scatter it over the cells around its own.
         actions: Actions = Actions::Sampled, magpie Actions::Mean, since "0.1.0" before "drawn";
