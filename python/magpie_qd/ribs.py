@@ -107,6 +107,8 @@ class XNESEmitter(EmitterBase):
             raise RuntimeError("call ask() before tell()")
         values = np.asarray(add_info["value"], dtype=np.float64)
         accepted = np.asarray(add_info["status"]) > 0
+        if not np.isfinite(values).all():
+            raise ValueError("the objective of a solution is not finite; the archive gave it no improvement value")
         coefficients, self._coefficients = self._coefficients, None
         try:
             self._xnes.tell(coefficients, values)
@@ -114,8 +116,9 @@ class XNESEmitter(EmitterBase):
         except ValueError:
             collapsed = True
         if collapsed or (not accepted.any() and not self.archive.empty):
-            elite = self.archive.sample_elites(1)["solution"][0]
-            self._theta = np.array(elite, dtype=np.float64)
+            if not self.archive.empty:
+                elite = self.archive.sample_elites(1)["solution"][0]
+                self._theta = np.array(elite, dtype=np.float64)
             self._xnes.restart(self._sigma0)
             self.restarts += 1
             return

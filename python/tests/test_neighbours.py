@@ -141,6 +141,13 @@ def test_pyribs_drives_our_emitter():
         emitter.tell_dqd(None, None, None, np.zeros((1, 2, 6)), None)
     with pytest.raises(ValueError, match="x0 has shape"):
         XNESEmitter(archive, x0=np.zeros(5), sigma0=1.0, lr=0.3)
+    x = emitter.ask_dqd()
+    one = {"status": np.array([2]), "value": np.array([1.0])}
+    emitter.tell_dqd(x, np.zeros(1), np.zeros((1, 2)), np.ones((1, 3, 6)), one)
+    branches = emitter.ask()
+    unknown = {"status": np.zeros(len(branches)), "value": np.full(len(branches), np.nan)}
+    with pytest.raises(ValueError, match="not finite"):
+        emitter.tell(branches, np.full(len(branches), np.nan), branches[:, :2], unknown)
 
 
 def test_stable_baselines_steps_our_environments():
