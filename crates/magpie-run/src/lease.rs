@@ -7,9 +7,9 @@
 //! so that never both have the folder.
 //!
 //! The file of a process that was killed stays. On the same machine the lock shows that it is dead. On another one its file
-//! is watched ([`outwait`]): if it shows no sign of life for [`SILENCE`], it is deleted. Clocks of different machines are not
-//! compared for that. A process that was only asleep finds its file gone before it writes anything
-//! (`Lease::holds`).
+//! is watched ([`outwait`]): if it shows no sign of life for [`SILENCE`], it is deleted. Clocks of different machines are
+//! compared only to watch a file that looks old for less time. A process that was only asleep finds its file gone before it
+//! writes anything (`Lease::holds`).
 
 use std::fs::{self, File, OpenOptions};
 use std::hash::{BuildHasher, Hasher, RandomState};
