@@ -83,7 +83,7 @@ class World:
     `measure(observations, actions, infos)` gives a row of measures for each environment and step; an episode's
     measures are means over its steps. `infos` is Gymnasium's vector info of the step.
 
-    Every step of every environment is a call of Python: expect hundreds to thousands of times fewer steps a second
+    Every step of every environment is a call of Python: expect far fewer steps a second
     than with magpie's own tasks.
 
     Args:
